@@ -1,0 +1,1 @@
+"""What every install has: essentials, services, host adapters and the command line."""

@@ -1,0 +1,1 @@
+"""Plugins that cannot be disabled (entry-point group ``matrixx.essentials``)."""

@@ -1,0 +1,1 @@
+"""Adapters: one host program each (entry-point group ``matrixx.hosts``)."""

@@ -1,0 +1,49 @@
+"""What a hook may answer: nothing, a stop, some text to add, or the event changed."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .events import Event, Place
+
+Priority: TypeAlias = Literal["critical", "high", "normal", "low"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Stop the event.
+
+    ``reason`` says what was hit and why, ``instead`` the allowed alternative; both are read by the model, so neither
+    may hold the matched secret.
+    """
+
+    reason: str
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Grant a permission that the person configured to be granted; only ``permission_asked`` takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inject:
+    """Add text to the event, after every rewriter has run; ``priority`` decides what an exhausted budget drops."""
+
+    text: str
+    at: Place = "end"
+    priority: Priority = "normal"
+
+
+Answer: TypeAlias = Event | Block | Allow | Inject | None
+
+
+def refusal(block: Block, plugin: str) -> str:
+    """What the model reads in place of a result: what was hit, by which hook, the alternative, and the way out."""
+    lines = [f"Blocked by Matrixx hook {plugin!r}: {block.reason}"]
+    if block.instead:
+        lines.append(f"Instead: {block.instead}")
+    lines.append(
+        f"Do not look for another way to the same effect; if it is needed, ask the user, "
+        f'who can switch this hook off with "disabled_hooks": ["{plugin}"] in matrixx.jsonc.'
+    )
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""What a hook may ask of the host; every call has a deadline and raises ``ClientError`` when it is not met."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from .errors import ClientError
+from .events import Message
+
+Reply = Literal["once", "always", "reject"]
+Tone = Literal["info", "success", "warning", "error"]
+
+
+class HostClient(Protocol):
+    """The host as hooks see it. ``session_id`` is always the id that events carry."""
+
+    async def messages(self, session_id: str) -> Sequence[Message]:
+        """The session's messages, oldest first."""
+        ...
+
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
+        """Send a prompt on our behalf, marked as synthetic; ``reply=False`` only adds it to the conversation."""
+        ...
+
+    async def summarize(self, session_id: str, provider: str, model: str) -> None:
+        """Compact the session with this model."""
+        ...
+
+    async def abort(self, session_id: str) -> None:
+        """Stop what the session is doing."""
+        ...
+
+    async def toast(self, message: str, *, tone: Tone = "info", title: str = "Matrixx") -> None:
+        """Show the person a short message; silent where the host has no place for it."""
+        ...
+
+    async def todo(self, session_id: str) -> Sequence[Mapping[str, Any]]:
+        """The session's todo list as the host keeps it."""
+        ...
+
+    async def sessions(self, parent: str = "") -> Sequence[Mapping[str, Any]]:
+        """All sessions, or the children of one."""
+        ...
+
+    async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
+        """Answer a permission question in the person's place."""
+        ...
+
+
+class NoClient:
+    """A host that offers nothing: what an embedding program gets that passes no client of its own."""
+
+    async def messages(self, session_id: str) -> Sequence[Message]:
+        raise self._error("messages")
+
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
+        raise self._error("prompt")
+
+    async def summarize(self, session_id: str, provider: str, model: str) -> None:
+        raise self._error("summarize")
+
+    async def abort(self, session_id: str) -> None:
+        raise self._error("abort")
+
+    async def toast(self, message: str, *, tone: Tone = "info", title: str = "Matrixx") -> None:
+        return None
+
+    async def todo(self, session_id: str) -> Sequence[Mapping[str, Any]]:
+        raise self._error("todo")
+
+    async def sessions(self, parent: str = "") -> Sequence[Mapping[str, Any]]:
+        raise self._error("sessions")
+
+    async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
+        raise self._error("reply_permission")
+
+    @staticmethod
+    def _error(method: str) -> ClientError:
+        return ClientError(f"this host has no {method!r}: pass a client to Host.open that offers it")
