@@ -1,0 +1,48 @@
+"""A host client that asks nobody, remembers what it was asked, and answers what the test told it to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..client import Reply, Tone
+from ..events import Message
+
+
+@dataclass
+class RecordingClient:
+    """Set the ``answer_*`` fields before, read ``requests`` after: ``(method, arguments)`` in order."""
+
+    answer_messages: Sequence[Message] = ()
+    answer_todo: Sequence[Mapping[str, Any]] = ()
+    answer_sessions: Sequence[Mapping[str, Any]] = ()
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+
+    async def messages(self, session_id: str) -> Sequence[Message]:
+        self._note("messages", session_id=session_id)
+        return self.answer_messages
+
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
+        self._note("prompt", session_id=session_id, text=text, reply=reply, agent=agent)
+
+    async def summarize(self, session_id: str, provider: str, model: str) -> None:
+        self._note("summarize", session_id=session_id, provider=provider, model=model)
+
+    async def abort(self, session_id: str) -> None:
+        self._note("abort", session_id=session_id)
+
+    async def toast(self, message: str, *, tone: Tone = "info", title: str = "Matrixx") -> None:
+        self._note("toast", message=message, tone=tone, title=title)
+
+    async def todo(self, session_id: str) -> Sequence[Mapping[str, Any]]:
+        self._note("todo", session_id=session_id)
+        return self.answer_todo
+
+    async def sessions(self, parent: str = "") -> Sequence[Mapping[str, Any]]:
+        self._note("sessions", parent=parent)
+        return self.answer_sessions
+
+    async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
+        self._note("reply_permission", permission_id=permission_id, reply=reply, message=message)
+
+    def _note(self, method: str, **arguments: Any) -> None:
+        self.requests.append((method, arguments))
