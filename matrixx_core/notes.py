@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, get_args
+from typing import TypeVar, cast, get_args
 
 from .answers import Inject, Priority
 from .events import Event, Transcript, last_user_message
@@ -71,7 +71,7 @@ def within_budget(notes: Sequence[Note], budget: int) -> list[Note]:
 def with_notes(event: E, notes: Sequence[Note], session: Session) -> E:
     """Add the notes to the event, in run order."""
     if isinstance(event, Transcript):
-        return session.state(BoundNotes).place(event, notes)
+        return cast(E, session.state(BoundNotes).place(event, notes))
     for note in notes:
         event = event.with_text(note.text, note.answer.at)
     return event

@@ -1,0 +1,139 @@
+"""``matrixx serve opencode``: the engine's process, as the bridge starts it."""
+
+import logging
+import signal
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from matrixx_core.errors import ClientError
+from matrixx_core.host import Host
+from matrixx_core.watchdog import watching
+from matrixx_core.wire import Message, Wire, claim_stdio
+
+from .adapter import OpenCode
+from .client import OpenCodeClient
+from .translate import table, text
+
+PROTOCOL = 1
+"""Version of the lines between bridge and engine; a bridge of another one is told to be installed again."""
+
+WATCH = 0.5
+"""Seconds between two looks at the settings files, for calls that the bridge answers without us."""
+
+log = logging.getLogger("matrixx")
+
+
+class Engine:
+    """One OpenCode process at the other end of the wire."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.adapter: OpenCode | None = None
+        self.ready = anyio.Event()
+        self._hello: Message = {}
+        self._greeted = anyio.Event()
+        self._asked: dict[int, tuple[anyio.Event, Message]] = {}
+
+    async def run(self) -> None:
+        """Serve until the bridge is gone."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._open, group.cancel_scope)
+            await self.wire.listen(self._take)
+            group.cancel_scope.cancel()
+
+    async def request(self, method: str, path: str, body: Any) -> Any:
+        """One call of OpenCode's API, made by the bridge inside the OpenCode process."""
+        number = len(self._asked) + 1
+        while number in self._asked:
+            number += 1
+        answered, reply = self._asked[number] = anyio.Event(), {}
+        self.wire.send({"op": "rpc", "id": number, "method": method, "path": path, **({} if body is None else {"body": body})})
+        try:
+            await answered.wait()
+        finally:
+            del self._asked[number]
+        status = reply.get("status")
+        if not isinstance(status, int) or not 200 <= status < 300:
+            raise ClientError(f"OpenCode answered {method} {path} with status {status}")
+        return reply.get("body")
+
+    async def _open(self, scope: anyio.CancelScope) -> None:
+        await self._greeted.wait()
+        directory = Path(text(self._hello.get("directory")) or ".")
+        try:
+            async with Host.open(directory, client=OpenCodeClient(self.request)) as host:
+                with watching(host.rules.running):
+                    self.adapter = OpenCode(host)
+                    self.ready.set()
+                    await self._announce_changes(host)
+        except Exception:
+            log.exception("the engine cannot go on")
+            scope.cancel()
+
+    async def _announce_changes(self, host: Host) -> None:
+        told: Message = {}
+        while True:
+            host.refresh()
+            now = self._announcement(host)
+            if now != told:
+                self.wire.send({"op": "ready", **now})
+                told = now
+            await anyio.sleep(WATCH)
+
+    def _announcement(self, host: Host) -> Message:
+        assert self.adapter is not None
+        longest = max((step.options.deadline_ms for plans in host.plans.values() for step in plans.steps if step.waits), default=5_000)
+        return {
+            "protocol": PROTOCOL,
+            "interest": self.adapter.interest,
+            "failClosed": host.settings.core.fail_closed,
+            "timeoutMs": 2 * longest + 2_000,
+        }
+
+    async def _take(self, message: Message) -> None:
+        if "hook" in message:
+            await self._answer(message)
+        elif "event" in message:
+            await self.ready.wait()
+            assert self.adapter is not None
+            await self.adapter.event(table(message["event"]))
+        elif message.get("op") == "hello":
+            self._hello = message
+            self._greeted.set()
+        elif message.get("op") == "rpc-result" and (asked := self._asked.get(message.get("id", 0))):
+            asked[1].update(message)
+            asked[0].set()
+
+    async def _answer(self, message: Message) -> None:
+        number = message.get("id")
+        try:
+            await self.ready.wait()
+            assert self.adapter is not None
+            answer = await self.adapter.hook(text(message["hook"]), table(message.get("input")), table(message.get("output")))
+        except Exception as error:
+            log.exception("hook %r could not be answered", message["hook"])
+            self.wire.send({"id": number, "error": f"{type(error).__name__} in the engine"})
+            return
+        reply: Message = {"id": number}
+        if answer.refusal:
+            reply["block"] = answer.refusal
+        if answer.edits:
+            reply["edits"] = answer.edits
+        if answer.follow:
+            reply["follow"] = True
+        self.wire.send(reply)
+
+
+def main() -> None:
+    """Speak with the bridge on standard input and output until it ends."""
+    source, sink = claim_stdio()
+    anyio.run(_serve, source, sink)
+
+
+async def _serve(source: int, sink: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the host's terminal is the host's to answer
+    wire = Wire()
+    await wire.connect(source, sink)
+    await Engine(wire).run()

@@ -1,0 +1,1 @@
+"""Every hook that Matrixx ships."""
