@@ -114,6 +114,10 @@ class Message(BaseModel):
     def role(self) -> str:
         return str(self.info.get("role", ""))
 
+    def with_text(self, text: str) -> Self:
+        """This message with a marked part at its end; the message itself when there is nothing to add."""
+        return self.model_copy(update={"parts": (*self.parts, added_part(text))}) if text else self
+
 
 class Transcript(Event):
     """The messages of the next model request, oldest first."""
@@ -121,13 +125,10 @@ class Transcript(Event):
     messages: tuple[Message, ...] = ()
 
     def with_text(self, text: str, at: Place = "end") -> Self:
-        """Add a marked part to the last user message; without one nothing changes."""
-        for index in range(len(self.messages) - 1, -1, -1):
-            message = self.messages[index]
-            if message.role == "user":
-                changed = message.model_copy(update={"parts": (*message.parts, added_part(text))})
-                return self.model_copy(update={"messages": (*self.messages[:index], changed, *self.messages[index + 1 :])})
-        return self
+        """Add a marked part to the end of the last user message; without one nothing changes."""
+        last = last_user_message(self.messages)
+        messages = tuple(message.with_text(text) if message is last else message for message in self.messages)
+        return self.model_copy(update={"messages": messages})
 
 
 class SystemPrompt(Event):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TypeVar, cast, get_args
 
 from .answers import Inject, Priority
@@ -35,21 +36,16 @@ class BoundNotes:
     texts: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def place(self, transcript: Transcript, notes: Sequence[Note]) -> Transcript:
-        """Bind new notes to the last user message and add every bound note to its own message again."""
+        """Bind new notes to the last user message, and add every bound note to its own message again."""
         last = last_user_message(transcript.messages)
-        if last is not None:
+        if last is not None and notes:
             bound = self.texts.setdefault(last.id, {})
-            for note in notes:
-                bound.setdefault(note.plugin, note.text)
-        kept = {message.id for message in transcript.messages}
-        self.texts = {message_id: texts for message_id, texts in self.texts.items() if texts and message_id in kept}
-        messages = [
-            Transcript(session_id="", messages=(message,)).with_text("\n\n".join(texts.values())).messages[0]
-            if (texts := self.texts.get(message.id))
-            else message
-            for message in transcript.messages
-        ]
-        return transcript.model_copy(update={"messages": tuple(messages)}) if self.texts else transcript
+            for plugin, together in groupby(notes, key=lambda note: note.plugin):
+                bound.setdefault(plugin, "\n\n".join(note.text for note in together))
+        if not self.texts:
+            return transcript
+        messages = [message.with_text("\n\n".join(self.texts.get(message.id, {}).values())) for message in transcript.messages]
+        return transcript.model_copy(update={"messages": tuple(messages)})
 
 
 def estimate_tokens(text: str) -> int:
