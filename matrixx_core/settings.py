@@ -130,7 +130,7 @@ class Settings:
     def report(self, keys: Sequence[str], message: str) -> None:
         """Remember a problem at this key path, at the last file that holds it."""
         holding = [source for source in self.sources if _holds(source.raw, keys)]
-        self.problems.append(Problem(holding[-1].where(*keys) if holding else ".".join(keys), message))
+        self._tell(Problem(holding[-1].where(*keys) if holding else "settings", message))
 
     def _named(self, sources: Sequence[Source], known: Iterable[str]) -> dict[str, str]:
         known = set(known)
@@ -235,8 +235,9 @@ def rescued(kind: type[M], section: dict[str, Any], report: Any) -> M:
         try:
             return kind.model_validate(section)
         except ValidationError as error:
-            where = error.errors()[0]["loc"]
-            report([str(key) for key in where], f"{error.errors()[0]['msg']}; it is ignored")
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = first["loc"]
+            report([str(key) for key in where], f"{'.'.join(map(str, where))}: {first['msg']}; it is ignored")
             if not _dropped(section, where):
                 break
     return kind()

@@ -29,7 +29,7 @@ class Wire(asyncio.Protocol):
     """Both ends of the pipe: ``send`` objects, and ``listen`` until the other side is gone."""
 
     def __init__(self) -> None:
-        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[tuple[bytes, int] | None] = asyncio.Queue()
         self._parts: list[bytes] = []
         self._size = 0
         self._out: asyncio.WriteTransport | None = None
@@ -45,11 +45,16 @@ class Wire(asyncio.Protocol):
         if self._out is not None and not self._out.is_closing():
             self._out.write(encode(message) + b"\n")
 
+    def close(self) -> None:
+        """Close our side; what was sent before still goes out."""
+        if self._out is not None:
+            self._out.close()
+
     async def listen(self, handler: Handler) -> None:
         """Hand every object to its own task, in order of arrival; returns at the end of the stream."""
         async with anyio.create_task_group() as group:
-            while (line := await self._lines.get()) is not None:
-                message = self._decoded(line)
+            while (arrived := await self._lines.get()) is not None:
+                message = self._decoded(*arrived)
                 if message is not None:
                     group.start_soon(_guarded, handler, message)
             group.cancel_scope.cancel()
@@ -58,7 +63,7 @@ class Wire(asyncio.Protocol):
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._keep(line)
-            self._lines.put_nowait(b"".join(self._parts))
+            self._lines.put_nowait((b"".join(self._parts), self._size))
             self._parts, self._size = [], 0
         self._keep(rest)
 
@@ -70,19 +75,21 @@ class Wire(asyncio.Protocol):
         if self._size <= LIMIT:
             self._parts.append(piece)
         elif before <= LIMIT:  # from here on only its beginning is kept: it names the request
-            self._parts = [b"".join([*self._parts, piece])[:200], b" ... over the limit"]
+            self._parts = [b"".join([*self._parts, piece])[:200]]
 
-    def _decoded(self, line: bytes) -> Message | None:
+    def _decoded(self, line: bytes, size: int) -> Message | None:
         if not line.strip():
             return None
         try:
+            if size > LIMIT:
+                raise ValueError(f"it is over the limit of {LIMIT} bytes")
             message = decode(line)
             if isinstance(message, dict):
                 return message
             why = f"expected an object, not {type(message).__name__}"
         except ValueError as error:
             why = str(error)
-        log.error("a line of %d bytes from the host cannot be read: %s", len(line), why)
+        log.error("a line of %d bytes from the host cannot be read: %s", size, why)
         named = re.match(rb'\s*\{\s*"id"\s*:\s*(\d+)', line)
         self.send({"id": int(named.group(1)), "error": why} if named else {"op": "error", "error": why})
         return None
