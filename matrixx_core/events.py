@@ -217,10 +217,15 @@ class PermissionAsked(Event):
     permission: str
     patterns: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = {}
+    message: str = ""
+    """Text for the model that goes with a reply."""
 
     @property
     def subject(self) -> str:
         return self.permission
+
+    def with_text(self, text: str, at: Place = "end") -> Self:
+        return self.model_copy(update={"message": joined(self.message, text, at)})
 
 
 class Command(Event):
@@ -252,6 +257,10 @@ class SessionEvent(Event):
     @property
     def subject(self) -> str:
         return self.type
+
+    def with_text(self, text: str, at: Place = "end") -> Self:
+        """The event itself: the host's adapter delivers the outcome's notes with the session's next prompt."""
+        return self
 
 
 class Compaction(Event):

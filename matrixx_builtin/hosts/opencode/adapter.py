@@ -152,7 +152,7 @@ class OpenCode:
         if outcome.block:
             await self.host.rules.client.reply_permission(asked.permission_id, "reject", outcome.refusal)
         elif outcome.allowed:
-            await self.host.rules.client.reply_permission(asked.permission_id, "once")
+            await self.host.rules.client.reply_permission(asked.permission_id, "once", outcome.event.message)
 
     async def _failures(self, session: Session, transcript: Transcript, answer: Answer) -> list[Edit]:
         """Text behind every failed call of the transcript: the same bytes in each request from the first one on."""

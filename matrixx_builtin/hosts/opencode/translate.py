@@ -279,13 +279,15 @@ def _output_text(output: Raw) -> str:
 
 def _with_ids(part: Part, message: ChatMessage, before: ChatMessage, place: int) -> Part:
     """OpenCode refuses a part of a prompt without these (1.18.33); ids sort by time, so ours sort after the last."""
+    if "id" in part:
+        return part
     last = max((text(one.get("id")) for one in before.parts), default="")
     ids = {"id": f"{last or 'prt_' + message.message_id}z{place}", "sessionID": message.session_id, "messageID": message.message_id}
-    return {**ids, **part}
+    return {**part, **ids}
 
 
 def _in_message(part: Part, info: Raw, place: int) -> Part:
     if "id" in part:
         return part
     ids = {"id": f"prt_matrixx_{text(info.get('id'))}_{place}", "sessionID": text(info.get("sessionID")), "messageID": text(info.get("id"))}
-    return {**ids, **part}
+    return {**part, **ids}
