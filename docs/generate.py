@@ -36,7 +36,14 @@ def events_page() -> str:
         if not spec.__doc__:
             raise SystemExit(f"hookspec {name} has no docstring")
         signature = str(inspect.signature(spec))
-        for module in ("matrixx_core.events.", "matrixx_core.session.", "matrixx_core.client.", "matrixx_core.answers.", "pydantic.main.", "typing."):
+        for module in (
+            "matrixx_core.events.",
+            "matrixx_core.session.",
+            "matrixx_core.client.",
+            "matrixx_core.answers.",
+            "pydantic.main.",
+            "typing.",
+        ):
             signature = signature.replace(module, "")
         parts.append(f"## {name}\n\n```python\ndef {name}{signature}\n```\n\n{inspect.cleandoc(spec.__doc__)}\n")
     return "\n".join(parts)

@@ -48,8 +48,8 @@ class Narrowing(TypedDict, total=False):
     spec: str
 
 
-_Observer = TypeVar("_Observer", bound=Callable[..., None | Awaitable[None]])
-_Guard = TypeVar("_Guard", bound=Callable[..., Block | Allow | Inject | None | Awaitable[Block | Allow | Inject | None]])
+_Observer = TypeVar("_Observer", bound=Callable[..., Awaitable[None] | None])
+_Guard = TypeVar("_Guard", bound=Callable[..., Block | Allow | Inject | Awaitable[Block | Allow | Inject | None] | None])
 _Rewriter = TypeVar("_Rewriter", bound=Callable[..., Answer | Awaitable[Answer]])
 _Wrapper = TypeVar("_Wrapper", bound=Callable[..., Generator[None, Any, Any]])
 

@@ -97,7 +97,7 @@ class Settings:
     names: Names = field(default_factory=Names)
     raw: dict[str, Any] = field(default_factory=dict[str, Any])
     wished: dict[str, Any] = field(default_factory=dict[str, Any])
-    core: Core = Core()
+    core: Core = field(default_factory=Core)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any] | None) -> "Settings":

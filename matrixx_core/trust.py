@@ -40,13 +40,14 @@ def write_atomic(path: Path, text: str, mode: int = 0o600) -> None:
     """Replace a file as a whole or not at all; its folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        os.chmod(name, mode)
-        os.replace(name, path)
+        draft.chmod(mode)
+        draft.replace(path)
     except BaseException:
-        os.unlink(name)
+        draft.unlink()
         raise
 
 

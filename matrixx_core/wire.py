@@ -80,13 +80,12 @@ class Wire(asyncio.Protocol):
     def _decoded(self, line: bytes, size: int) -> Message | None:
         if not line.strip():
             return None
+        why = f"it is over the limit of {LIMIT} bytes" if size > LIMIT else ""
         try:
-            if size > LIMIT:
-                raise ValueError(f"it is over the limit of {LIMIT} bytes")
-            message = decode(line)
+            message = None if why else decode(line)
             if isinstance(message, dict):
                 return message
-            why = f"expected an object, not {type(message).__name__}"
+            why = why or f"expected an object, not {type(message).__name__}"
         except ValueError as error:
             why = str(error)
         log.error("a line of %d bytes from the host cannot be read: %s", size, why)

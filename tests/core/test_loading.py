@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from matrixx_core.host import Host
 from matrixx_core.loading import Plugins, installed, load, load_installed, run_order
 from matrixx_core.settings import Settings, load_settings
@@ -79,7 +80,9 @@ def test_an_untrusted_project_may_switch_off_a_helper_but_no_guard(make_dist: Ma
 
 def test_an_untrusted_project_may_tighten_a_guard_but_not_open_it(make_dist: MakeDist, project: Path) -> None:
     make_dist("their-guard", GUARD)
-    (project / "matrixx.json").write_text('{"hooks": {"their-guard": {"patterns": ["b"], "allowed": ["c"], "enabled": false, "on_failure": "allow"}}}')
+    (project / "matrixx.json").write_text(
+        '{"hooks": {"their-guard": {"patterns": ["b"], "allowed": ["c"], "enabled": false, "on_failure": "allow"}}}'
+    )
     plugins = alone({"their-guard"}, load_settings(project))
     config = plugins.configs["their-guard"].model_dump()
     assert config == {"enabled": True, "patterns": ("a", "b"), "allowed": ()}
@@ -140,7 +143,9 @@ async def changed(project: Path, text: str) -> list[bool]:
     return [before is not None, after is not None]
 
 
-def test_changed_settings_hold_from_the_next_event_on(make_dist: MakeDist, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_settings_hold_from_the_next_event_on(
+    make_dist: MakeDist, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import anyio
 
     make_dist("their-guard", GUARD)

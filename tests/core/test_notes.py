@@ -8,6 +8,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from matrixx_core import Inject, Transcript, rewrite
 from matrixx_core.answers import Priority
 from matrixx_core.dispatch import dispatch

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from matrixx_core import trust
 from matrixx_core.settings import Names, Settings, load_settings, merge
 
@@ -64,7 +65,9 @@ def test_a_mistake_costs_only_itself(home: Path, project: Path, text: str, disab
 
 
 def test_a_problem_names_the_file_and_the_line(home: Path, project: Path) -> None:
-    path = user_file(home, '{\n  // off for now\n  "disabled_hooks": [\n    "quality-gate",\n    "coment-checker"\n  ],\n  "note_budget": -1\n}\n')
+    path = user_file(
+        home, '{\n  // off for now\n  "disabled_hooks": [\n    "quality-gate",\n    "coment-checker"\n  ],\n  "note_budget": -1\n}\n'
+    )
     settings = load_settings(project, names=NAMES)
     settings.disabled(KNOWN)
     assert sorted(problem.where for problem in settings.problems) == [f"{path}:5", f"{path}:7"]
@@ -86,7 +89,12 @@ def test_user_and_project_are_merged_before_defaults_are_filled(home: Path, proj
 
 
 def test_the_later_of_two_folders_wins_and_jsonc_hides_json(project: Path) -> None:
-    for folder, name, budget in [(".", "matrixx.json", 1), (".matrixx", "matrixx.json", 2), (".opencode", "matrixx.jsonc", 3), (".opencode", "matrixx.json", 4)]:
+    for folder, name, budget in [
+        (".", "matrixx.json", 1),
+        (".matrixx", "matrixx.json", 2),
+        (".opencode", "matrixx.jsonc", 3),
+        (".opencode", "matrixx.json", 4),
+    ]:
         path = project / folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f'{{"note_budget": {budget}}}')
@@ -128,9 +136,12 @@ def test_nothing_is_ever_written(home: Path, project: Path) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
 )
-SECTIONS = st.dictionaries(st.sampled_from(["disabled_hooks", "hooks", "profile", "strict", "experimental", "note_budget", "security", "x"]), JSON)
+SECTIONS = st.dictionaries(
+    st.sampled_from(["disabled_hooks", "hooks", "profile", "strict", "experimental", "note_budget", "security", "x"]), JSON
+)
 
 
 @given(SECTIONS)

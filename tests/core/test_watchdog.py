@@ -6,6 +6,7 @@ from types import ModuleType
 
 import anyio
 import pytest
+
 from matrixx_core import Block, ToolCall, guard, rewrite
 from matrixx_core.dispatch import Outcome
 from matrixx_core.testing import Rig, call

@@ -8,11 +8,14 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from matrixx_core import wire as wire_module
 from matrixx_core.wire import Message, Wire, decode, encode
 
 
-def spoken(sent: bytes, chunk: int = 1 << 16, handler: Callable[[Wire, Message], Awaitable[None]] | None = None) -> tuple[list[Message], list[Message]]:
+def spoken(
+    sent: bytes, chunk: int = 1 << 16, handler: Callable[[Wire, Message], Awaitable[None]] | None = None
+) -> tuple[list[Message], list[Message]]:
     """What a wire hands on, and what it answers, when a host sends these bytes and hangs up."""
     taken: list[Message] = []
     answered = bytearray()
@@ -95,7 +98,12 @@ def test_answers_go_out_as_lines() -> None:
     assert spoken(b'{"id":1,"x":"a\\nb"}\n', handler=echo)[1] == [{"id": 1, "x": "a\nb"}]
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters()), lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters()), inner)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters()),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters()), inner),
+    )
+)
 def test_any_json_value_survives_the_wire_even_lone_surrogates(value: object) -> None:
     assert decode(encode({"v": value})) == {"v": value}
 

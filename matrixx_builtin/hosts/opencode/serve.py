@@ -30,8 +30,8 @@ class Engine:
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
-        self.adapter: OpenCode | None = None
-        self.ready = anyio.Event()
+        self._adapters: list[OpenCode] = []
+        self._ready = anyio.Event()
         self._hello: Message = {}
         self._greeted = anyio.Event()
         self._asked: dict[int, tuple[anyio.Event, Message]] = {}
@@ -59,14 +59,18 @@ class Engine:
             raise ClientError(f"OpenCode answered {method} {path} with status {status}")
         return reply.get("body")
 
+    async def _adapter(self) -> OpenCode:
+        await self._ready.wait()
+        return self._adapters[0]
+
     async def _open(self, scope: anyio.CancelScope) -> None:
         await self._greeted.wait()
         directory = Path(text(self._hello.get("directory")) or ".")
         try:
             async with Host.open(directory, client=OpenCodeClient(self.request)) as host:
                 with watching(host.rules.running):
-                    self.adapter = OpenCode(host)
-                    self.ready.set()
+                    self._adapters.append(OpenCode(host))
+                    self._ready.set()
                     await self._announce_changes(host)
         except Exception:
             log.exception("the engine cannot go on")
@@ -83,11 +87,10 @@ class Engine:
             await anyio.sleep(WATCH)
 
     def _announcement(self, host: Host) -> Message:
-        assert self.adapter is not None
         longest = max((step.options.deadline_ms for plans in host.plans.values() for step in plans.steps if step.waits), default=5_000)
         return {
             "protocol": PROTOCOL,
-            "interest": self.adapter.interest,
+            "interest": self._adapters[0].interest,
             "failClosed": host.settings.core.fail_closed,
             "timeoutMs": 2 * longest + 2_000,
         }
@@ -96,9 +99,7 @@ class Engine:
         if "hook" in message:
             await self._answer(message)
         elif "event" in message:
-            await self.ready.wait()
-            assert self.adapter is not None
-            await self.adapter.event(table(message["event"]))
+            await (await self._adapter()).event(table(message["event"]))
         elif message.get("op") == "hello":
             self._hello = message
             self._greeted.set()
@@ -109,9 +110,7 @@ class Engine:
     async def _answer(self, message: Message) -> None:
         number = message.get("id")
         try:
-            await self.ready.wait()
-            assert self.adapter is not None
-            answer = await self.adapter.hook(text(message["hook"]), table(message.get("input")), table(message.get("output")))
+            answer = await (await self._adapter()).hook(text(message["hook"]), table(message.get("input")), table(message.get("output")))
         except Exception as error:
             log.exception("hook %r could not be answered", message["hook"])
             self.wire.send({"id": number, "error": f"{type(error).__name__} in the engine"})

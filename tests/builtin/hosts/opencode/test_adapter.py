@@ -11,10 +11,25 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from matrixx_builtin.hosts.opencode.adapter import Answer, OpenCode
 from matrixx_builtin.hosts.opencode.translate import HOOKS, apply
-from matrixx_core import Allow, Block, Inject, PermissionAsked, ToolCall, ToolFailure, ToolResult, guard, rewrite
-from matrixx_core import ChatMessage, Command, Compaction, SessionEvent, ShellEnv
+from matrixx_core import (
+    Allow,
+    Block,
+    ChatMessage,
+    Command,
+    Compaction,
+    Inject,
+    PermissionAsked,
+    SessionEvent,
+    ShellEnv,
+    ToolCall,
+    ToolFailure,
+    ToolResult,
+    guard,
+    rewrite,
+)
 from matrixx_core.host import Host
 from matrixx_core.loading import load
 from matrixx_core.testing import RecordingClient
@@ -64,7 +79,23 @@ def test_without_hooks_no_recorded_payload_changes(trace: Path) -> None:
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_payload_is_an_error_and_none_changes(hook: str, data: st.DataObject) -> None:
-    names = ["sessionID", "tool", "callID", "args", "messages", "parts", "message", "output", "system", "model", "info", "env", "text", "state", "type"]
+    names = [
+        "sessionID",
+        "tool",
+        "callID",
+        "args",
+        "messages",
+        "parts",
+        "message",
+        "output",
+        "system",
+        "model",
+        "info",
+        "env",
+        "text",
+        "state",
+        "type",
+    ]
     value = st.recursive(
         st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=4),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(names), inner, max_size=4),
