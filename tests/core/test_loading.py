@@ -129,7 +129,7 @@ def test_a_circle_in_run_after_is_told_by_name_and_nobody_is_lost() -> None:
     class B:
         RUN_AFTER = ("a",)
 
-    with pytest.raises(ValueError, match="RUN_AFTER goes in a circle: .*a.* after .*b"):
+    with pytest.raises(ValueError, match=r"RUN_AFTER goes in a circle: .*a.* after .*b"):
         run_order({"a": A, "b": B})
     plugins = load({"a": A, "b": B})
     assert list(plugins.order) == ["a", "b"] and "circle" in plugins.problems[0]

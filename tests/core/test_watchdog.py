@@ -30,7 +30,7 @@ def spin() -> None:
 def stubborn() -> None:
     try:
         time.sleep(600)
-    except Exception:
+    except Exception:  # noqa: BLE001  that is what stubborn means
         time.sleep(600)
 
 
