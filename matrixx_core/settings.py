@@ -17,13 +17,14 @@ from typing import Any, Literal, TypeVar
 import json5
 from importlib_metadata import entry_points
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.config import JsonDict
 
 from .trust import is_trusted
 
 HOSTS = "matrixx.hosts"
 NAMES = "matrixx.names"
 
-TIGHTENS = {"tightens": True}
+TIGHTENS: JsonDict = {"tightens": True}
 """``Field(json_schema_extra=TIGHTENS)`` marks a setting of a guard that a project may add to without being trusted."""
 
 Scope = Literal["user", "project"]
