@@ -1,11 +1,23 @@
-"""The command ``matrixx``, a module a sub-command: ``cli/<name>.py`` holds its ``command``."""
+"""The command ``matrixx``, a module a sub-command: ``cli/<name>.py`` holds its ``command``.
 
+These modules import what is heavy inside their functions: ``matrixx --help`` reads every one of them.
+"""
+
+import difflib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
-from matrixx_core.errors import MatrixxError
+
+class OneLine(click.ClickException):
+    """What went wrong and the way out, in one line on standard error; exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"matrixx: {' '.join(self.format_message().split())}", file=file, err=file is None)
 
 
 class Commands(click.Group):
@@ -20,6 +32,27 @@ class Commands(click.Group):
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and (close := difflib.get_close_matches(args[0], names, n=1)):
+            ctx.fail(f"no such command {args[0]!r}; did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else ctx.command_path
+            raise OneLine(f"{error.format_message().rstrip('.')} (see `{path} --help`)") from None
+        except click.ClickException as error:
+            raise OneLine(error.format_message()) from None
+        except Exception as error:
+            from matrixx_core.errors import MatrixxError  # it brings pydantic, which --help does not need
+
+            if isinstance(error, MatrixxError):
+                raise OneLine(str(error)) from None
+            raise
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="matrixx-core", prog_name="matrixx")
@@ -28,9 +61,5 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; what goes wrong on purpose is one line on standard error and exit code 2."""
-    try:
-        cli()
-    except MatrixxError as error:
-        click.echo(f"matrixx: {error}", err=True)
-        raise SystemExit(2) from None
+    """Run the command line."""
+    cli(prog_name="matrixx")

@@ -2,11 +2,13 @@
 
 import click
 
-from ..hosts import host_module, host_names
+from . import _options
 
 
 @click.command()
-@click.argument("host", type=click.Choice(host_names()))
+@click.argument("host", callback=_options.host_name)
 def command(host: str) -> None:
-    """Answer a host's hook calls on standard input and output; the host starts this itself."""
+    """Answer a host program, which starts this itself."""
+    from ..hosts import host_module
+
     host_module(host).serve()

@@ -6,7 +6,7 @@ hook's ``output`` and the value to put there; the bridge makes it in place, beca
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from matrixx_core.events import (
     ChatHeaders,
@@ -240,16 +240,23 @@ HOOKS: Mapping[str, Translation] = {
 
 
 def apply(output: Any, edits: list[Edit]) -> Any:
-    """The payload after the edits, as the bridge makes them in OpenCode: for replays."""
+    """The payload after the edits, as the bridge makes them in OpenCode: for replays. A place that is not there is skipped."""
     for path, value in edits:
         target = output
         for key in path[:-1]:
-            target = target[key]
+            target = _at(target, key)
         if value is None and isinstance(target, dict):
-            target.pop(path[-1], None)
-        else:
-            target[path[-1]] = value
+            cast(dict[str | int, Any], target).pop(path[-1], None)
+        elif isinstance(target, dict | list):
+            cast(dict[str | int, Any], target)[path[-1]] = value
     return output
+
+
+def _at(target: Any, key: str | int) -> Any:
+    try:
+        return target[key]
+    except (KeyError, IndexError, TypeError):
+        return None
 
 
 def _changed(before: Event, after: Event, fields: Mapping[str, str]) -> Iterator[Edit]:

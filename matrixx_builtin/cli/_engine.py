@@ -1,0 +1,108 @@
+"""The engine as commands use it: a project's plugins, and a run that leaves nothing behind."""
+
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pluggy
+
+from matrixx_core import specs
+from matrixx_core.loading import Found, Plugins, installed, load_installed
+from matrixx_core.markers import PROJECT
+from matrixx_core.plan import Step, make_plans
+from matrixx_core.settings import Settings, load_settings
+from matrixx_core.trust import state_dir
+
+LIFECYCLE = [name for name, spec in vars(specs).items() if hasattr(spec, f"{PROJECT}_spec")]
+"""All hookspecs, in the order of a session's life."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's settings and plugins, loaded as an engine would load them; no plugin is told that it was opened."""
+
+    directory: Path
+    settings: Settings
+    found: Mapping[str, Found]
+    plugins: Plugins
+
+    def steps(self) -> dict[str, list[tuple[str, Step]]]:
+        """Each loaded plugin's hooks with their event, in lifecycle order; those whose gate is shut are told too."""
+        names = [name for name in self.found if name in self.plugins.order]
+        return steps_of({name: self.found[name].entry.load() for name in names})
+
+
+def open_project(directory: Path) -> Project:
+    """Read the project's settings and load what they leave on."""
+    settings = load_settings(directory)
+    found = installed()
+    everything = found if os.environ.get("MATRIXX_DISABLED") == "1" else ()
+    return Project(directory, settings, found, load_installed(settings, everything, found))
+
+
+def steps_of(modules: Mapping[str, Any]) -> dict[str, list[tuple[str, Step]]]:
+    """The hooks of plugins that are known to load, by plugin, with the event each answers."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(specs)
+    for name, module in modules.items():
+        manager.register(module, name)
+    order = {name: position for position, name in enumerate(modules)}
+    steps: dict[str, list[tuple[str, Step]]] = {name: [] for name in modules}
+    for event in LIFECYCLE:
+        for step in make_plans(getattr(manager.hook, event), order, {}, {}).steps:
+            steps[step.plugin].append((event, step))
+    return steps
+
+
+@contextmanager
+def nothing_kept() -> Generator[None]:
+    """Give whatever runs an empty state directory, gone afterwards; only the person's trust is taken along."""
+    real = state_dir()
+    before = os.environ.get("MATRIXX_STATE_DIR")
+    with tempfile.TemporaryDirectory(prefix="matrixx-") as folder:
+        if (trusted := real / "trust.json").is_file():
+            shutil.copyfile(trusted, Path(folder) / "trust.json")
+        os.environ["MATRIXX_STATE_DIR"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["MATRIXX_STATE_DIR"]
+            else:
+                os.environ["MATRIXX_STATE_DIR"] = before
+
+
+@contextmanager
+def log_lines(level: int = logging.WARNING) -> Generator[None]:
+    """Write the engine's log to standard error, one line a record: a stranger's traceback helps nobody here."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine())
+    handler.setLevel(level)
+    log = logging.getLogger(PROJECT)
+    propagated = log.propagate
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = propagated
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """The texts without repeats, in order."""
+    return list(dict.fromkeys(texts))
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        from ..services.redaction import redact
+
+        return redact(f"matrixx: {' '.join(record.getMessage().split())}")

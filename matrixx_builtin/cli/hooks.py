@@ -1,0 +1,84 @@
+"""``matrixx hooks``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _options, _output
+
+if TYPE_CHECKING:
+    from matrixx_core.markers import Subjects
+
+    from ._engine import Project
+
+MOST_SHOWN = 3
+"""Tools of one hook that a person is shown; ``--json`` has all."""
+
+STYLES = {"on": "green", "disabled": "dim", "failed": "bold red"}
+
+
+@click.command()
+@_options.project
+@_options.as_json
+def command(project: Path, as_json: bool) -> None:
+    """List the installed hooks in their run order."""
+    from ._engine import log_lines, open_project
+
+    with log_lines(), _output.own_stdout() as out:
+        opened = open_project(project)
+        rows = listing(opened)
+        if as_json:
+            _output.print_json(rows, out=out)
+    if not as_json:
+        _output.print_table(("#", "hook", "state", "answers"), [_row(row, opened) for row in rows], right=("#",))
+
+
+def listing(opened: "Project") -> list[dict[str, Any]]:
+    """Every installed plugin: those that run in their order, then the others by name."""
+    plugins, steps = opened.plugins, opened.steps()
+    failed = {one.name for one in plugins.failed}
+    rows: list[dict[str, Any]] = []
+    for name in sorted(opened.found, key=lambda name: (plugins.order.get(name, len(opened.found)), name)):
+        found = opened.found[name]
+        gate = plugins.gates.get(name)
+        state = "failed" if name in failed else "disabled" if name in plugins.disabled else f"off: {gate}" if gate else "on"
+        events = [{"event": event, "wave": step.wave, "tools": _tools(step.subjects)} for event, step in steps.get(name, ())]
+        order = plugins.order.get(name)
+        rows.append(
+            {
+                "name": name,
+                "dist": found.dist,
+                "version": found.version,
+                "summary": found.summary,
+                "state": state,
+                "events": events,
+                "order": order,
+            }
+        )
+    return rows
+
+
+def _tools(subjects: "Subjects") -> list[str] | None:
+    """The tools or types that are wanted; ``"!x"`` is all but x, null is all."""
+    if not subjects.others:
+        return sorted(subjects.names)
+    return [f"!{name}" for name in sorted(subjects.names)] or None
+
+
+def _row(row: dict[str, Any], opened: "Project") -> tuple[Any, ...]:
+    state = str(row["state"])
+    reasons = {one.name: one.reason for one in opened.plugins.failed} | opened.plugins.disabled
+    name = _output.styled(row["name"], "bold")
+    about = f"{state} ({reasons[row['name']]})" if row["name"] in reasons else state
+    answers = [f"{one['event']}{_shown(one['tools'])}" for one in row["events"]]
+    order = "" if row["order"] is None else row["order"] + 1
+    return order, name, _output.styled(about, STYLES.get(state, "yellow")), "\n".join(answers)
+
+
+def _shown(tools: list[str] | None) -> str:
+    if not tools:
+        return ""
+    if len(tools) <= MOST_SHOWN:
+        return f" ({', '.join(tools)})"
+    return f" (all but {len(tools)})" if tools[0].startswith("!") else f" ({', '.join(tools[:MOST_SHOWN])} +{len(tools) - MOST_SHOWN})"
