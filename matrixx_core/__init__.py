@@ -24,6 +24,7 @@ from .events import (
 )
 from .markers import around, guard, hookimpl, hookspec, observe, rewrite
 from .session import Session
+from .tools import Tool, ToolError, ToolOutput, tool
 
 __all__ = [
     "Allow",
@@ -45,9 +46,12 @@ __all__ = [
     "ShellEnv",
     "SystemPrompt",
     "TextComplete",
+    "Tool",
     "ToolCall",
     "ToolDefinition",
+    "ToolError",
     "ToolFailure",
+    "ToolOutput",
     "ToolResult",
     "Transcript",
     "around",
@@ -56,4 +60,5 @@ __all__ = [
     "hookspec",
     "observe",
     "rewrite",
+    "tool",
 ]

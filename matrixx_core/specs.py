@@ -4,6 +4,7 @@ A hook takes any subset of the parameters, by name. ``session`` is the session's
 ``config`` the plugin's own settings.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -29,6 +30,7 @@ from .events import (
 )
 from .markers import hookspec
 from .session import Session
+from .tools import Tool
 
 
 @hookspec
@@ -37,6 +39,16 @@ def host_opened(host: Any) -> None:
 
     A plain pluggy call on the caller's thread: return at once.
     """
+
+
+@hookspec
+def tools(config: BaseModel) -> Sequence[Tool]:
+    """The plugin's own tools for the model, asked for once when the plugin is loaded.
+
+    They reach the model through the host where it takes tools of plugins, and through ``matrixx mcp`` everywhere. Their
+    calls pass the same guards as any other call.
+    """
+    return ()
 
 
 @hookspec

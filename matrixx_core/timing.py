@@ -17,6 +17,11 @@ class Ran(NamedTuple):
     error: str = ""
 
 
+def ran(plugin: str, wave: str, ns: int, answer: AnswerKind, error: str = "") -> Ran:
+    """A ``Ran``, made in half the time that its own constructor takes: one is made for every call of every hook."""
+    return tuple.__new__(Ran, (plugin, wave, ns, answer, error))
+
+
 @dataclass(slots=True)
 class Timing:
     """The calls of one hook at one event. Durations are kept in buckets of a quarter of a power of two (within 19 %)."""

@@ -13,7 +13,7 @@ CORE_LAYERS = (
     {"errors", "events", "trust"},
     {"answers", "settings"},
     {"markers", "session", "client"},
-    {"specs", "plan"},
+    {"tools", "specs", "plan"},
     {"timing", "watchdog", "notes"},
     {"loading", "dispatch"},
     {"host", "wire"},

@@ -6,6 +6,8 @@ import { spawn } from "node:child_process"
 
 const PROTOCOL = 1
 const READY_MS = 15_000 // a cold Python with sixty plugins is ready in under a second
+const TOOLS_MS = 5_000 // OpenCode asks for a plugin's tools once, at init: they are worth a short wait
+const TOOL_MS = 900_000 // the engine knows each tool's own deadline; this is the last resort
 const DISPOSE_MS = 2_000 // OpenCode waits for dispose without a limit of its own
 const LINE_LIMIT = 64 * 1024 * 1024 // the engine drops longer lines
 const BACKOFF_MS = [0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]
@@ -63,6 +65,7 @@ class Engine {
     this.timeoutMs = READY_MS
     this.pending = new Map()
     this.followed = new Set()
+    this.tools = {}
     this.number = 0
     this.attempt = 0
     this.closed = false
@@ -133,6 +136,7 @@ class Engine {
     if (message.op === "ready") {
       this.interest = message.interest
       this.failClosed = message.failClosed
+      this.tools = message.tools
       this.timeoutMs = message.timeoutMs
       this.attempt = 0
       this.told = false
@@ -171,18 +175,19 @@ class Engine {
     return includes(this.interest[hook], subject)
   }
 
-  ask(hook, input, output) {
+  ask(message, limitMs = this.timeoutMs) {
     const child = this.child
     const id = ++this.number
-    const line = JSON.stringify({ id, hook, input, output }) + "\n"
+    const line = JSON.stringify({ id, ...message }) + "\n"
     if (line.length > LINE_LIMIT) return Promise.reject(new Error(`the payload of ${line.length} bytes is over the limit of ${LINE_LIMIT}`))
     return new Promise((resolve, reject) => {
-      const timer = this.later(this.timeoutMs, () => {
+      const timer = this.later(limitMs, () => {
         this.pending.delete(id)
-        reject(new Error(`no answer within ${this.timeoutMs} ms`))
+        reject(new Error(`no answer within ${limitMs} ms`))
         if (child === this.child && child) this.kill(child, "it did not answer in time")
       })
       this.pending.set(id, { resolve, reject, timer })
+      if (!child) return reject(new Error(this.failed || "it is not running"))
       try { child.stdin.write(line) } catch (error) { reject(error) }
     })
   }
@@ -192,7 +197,8 @@ class Engine {
     try {
       const subject = SUBJECT[hook]?.(input ?? {})
       if (!(await this.wants(hook, subject)) && !(hook === "tool.execute.after" && this.followed.delete(input.callID))) return
-      reply = await this.ask(hook, ...(SEND[hook]?.(input, output) ?? [input, output]))
+      const [sentInput, sentOutput] = SEND[hook]?.(input, output) ?? [input, output]
+      reply = await this.ask({ hook, input: sentInput, output: sentOutput })
     } catch (error) {
       return this.unreachable(hook, error.message)
     }
@@ -202,6 +208,32 @@ class Engine {
     }
     if (reply.follow) this.followed.add(input.callID)
     for (const [path, value] of reply.edits ?? []) edit(output, path, value)
+  }
+
+  async toolMap() {
+    await Promise.race([this.ready, new Promise((resolve) => this.later(TOOLS_MS, resolve))])
+    const map = {}
+    for (const [name, { description, parameters }] of Object.entries(this.tools)) {
+      map[name] = { description, args: parameters.properties ?? {}, execute: (args, context) => this.runTool(name, args, context) }
+    }
+    return map
+  }
+
+  async runTool(name, args, { sessionID, callID, agent }) {
+    let reply
+    try {
+      reply = await this.ask({ tool: name, args, sessionID, callID, agent }, TOOL_MS)
+    } catch (error) {
+      throw new Error(`${name} cannot be reached: ${error.message}. Ask the user to run: matrixx doctor`)
+    }
+    if (reply.block !== undefined) throw new Error(reply.block)
+    return reply.result
+  }
+
+  // OpenCode makes every property required; the model is shown the tool's real schema.
+  describe(input, output) {
+    const own = this.tools[input.toolID]
+    if (own) output.jsonSchema = own.parameters
   }
 
   unreachable(hook, why) {
@@ -240,6 +272,12 @@ export const Matrixx = async (ctx) => {
   const engine = new Engine(ctx)
   const hooks = {}
   for (const hook of HOOKS) hooks[hook] = (input, output) => engine.call(hook, input, output)
+  const definition = hooks["tool.definition"]
+  hooks["tool.definition"] = (input, output) => {
+    engine.describe(input, output)
+    return definition(input, output)
+  }
+  hooks.tool = await engine.toolMap()
   hooks.event = async ({ event }) => {
     try { engine.event(event) } catch {} // a throw here would hang OpenCode
   }

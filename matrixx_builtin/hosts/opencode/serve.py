@@ -9,6 +9,7 @@ import anyio
 
 from matrixx_core.errors import ClientError
 from matrixx_core.host import Host
+from matrixx_core.tools import ToolError
 from matrixx_core.watchdog import watching
 from matrixx_core.wire import Message, Wire, claim_stdio
 
@@ -92,12 +93,15 @@ class Engine:
             "protocol": PROTOCOL,
             "interest": self._adapters[0].interest,
             "failClosed": host.settings.core.fail_closed,
+            "tools": {one.name: {"description": one.description, "parameters": one.parameters} for one in host.tools.values()},
             "timeoutMs": 2 * longest + 2_000,
         }
 
     async def _take(self, message: Message) -> None:
         if "hook" in message:
             await self._answer(message)
+        elif "tool" in message:
+            await self._run_tool(message)
         elif "event" in message:
             await (await self._adapter()).event(table(message["event"]))
         elif message.get("op") == "hello":
@@ -106,6 +110,19 @@ class Engine:
         elif message.get("op") == "rpc-result" and (asked := self._asked.get(message.get("id", 0))):
             asked[1].update(message)
             asked[0].set()
+
+    async def _run_tool(self, message: Message) -> None:
+        number = message.get("id")
+        host = (await self._adapter()).host
+        try:
+            done = await host.run_tool(text(message["tool"]), table(message.get("args")), text(message.get("sessionID")))
+        except ToolError as error:
+            self.wire.send({"id": number, "block": str(error)})
+        except Exception as error:
+            log.exception("tool %r failed", message["tool"])
+            self.wire.send({"id": number, "block": f"{message['tool']} failed with {type(error).__name__}; see `matrixx doctor`."})
+        else:
+            self.wire.send({"id": number, "result": {"title": done.title, "output": done.output, "metadata": dict(done.metadata)}})
 
     async def _answer(self, message: Message) -> None:
         number = message.get("id")
