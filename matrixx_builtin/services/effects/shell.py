@@ -1,0 +1,446 @@
+"""Follow a shell program: what it expands to, where it is, and which commands it runs."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from os import environ
+from typing import TYPE_CHECKING
+
+from matrixx_builtin.services.effects.commands import run_command
+from matrixx_builtin.services.effects.expansion import values_of
+from matrixx_builtin.services.effects.ledger import Ledger
+from matrixx_builtin.services.effects.paths import absolute, is_directory, normalised
+from matrixx_builtin.services.effects.redirects import Redirected
+from matrixx_builtin.services.effects.words import (
+    DYNAMIC,
+    LONGEST_TEXT,
+    ansi,
+    bare,
+    finished,
+    in_double_quotes,
+    is_dynamic,
+    joined,
+    plain,
+    quoted,
+    split_values,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+DEEPEST = 72
+"""How many programs may stand within each other (``sh -c "sh -c ..."``, ``$(...)``) before the rest is called unknown."""
+LARGEST = 16_384
+"""Past this length a program with many heredocs or pipes is read in pieces: parsing those costs more than their length."""
+ROUNDS = 24
+"""How many rounds of a loop are followed."""
+
+_KNOWN_VARIABLES = ("HOME", "TMPDIR", "USER", "LOGNAME")
+_UNSEEN = re.compile(rf"(?:^|[\n;|&(])[ \t'\"]*{DYNAMIC}")
+_NEWLINE_ENDS = re.compile(r"\n+$")
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "Parser":
+    import tree_sitter  # noqa: PLC0415 - loaded with the first command, not with the package
+    import tree_sitter_bash  # noqa: PLC0415
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Shell:
+    """One shell: its directories (more than one where a ``cd`` may have failed), variables, functions and input."""
+
+    def __init__(self, ledger: Ledger, directory: str, *, arguments: tuple[str, ...] = ()) -> None:
+        self.ledger = ledger
+        self.directories = (directory,)
+        self.before: tuple[str, ...] = (directory,)
+        self.variables: dict[str, list[str]] = {}
+        self.functions: dict[str, Callable[[], str]] = {}
+        self.aliases: dict[str, str] = {}
+        self.arguments = arguments
+        self.stdin: str = ""
+        self.depth = 0
+        self._unsure = 0
+
+    # What commands ask of the shell
+
+    def run(self, argv: list[str], stdin: str = "") -> str:
+        """Run one command line that is already in words."""
+        if not argv or not self.ledger.spend():
+            return DYNAMIC
+        with self.deeper(argv[0]) as allowed:
+            if not allowed:
+                return DYNAMIC
+            function = self.functions.get(argv[0])
+            if function is None:
+                return run_command(self, argv, stdin)
+            kept, self.arguments = self.arguments, tuple(argv[1:])
+            try:
+                return self.fed(stdin, function)
+            finally:
+                self.arguments = kept
+
+    def program(self, text: str, stdin: str = "", how: str = "sh") -> str:
+        """Run a shell program given as text."""
+        if _UNSEEN.search(text):
+            self.ledger.doubt("code", f"{how} runs what only the shell knows")
+        with self.deeper(how) as allowed:
+            if not allowed:
+                return DYNAMIC
+            pieces = _pieces(text.replace(DYNAMIC, ""), self.ledger)
+            return self.fed(stdin, lambda: "".join([self._parsed(piece) for piece in pieces]))
+
+    def act(self, role: str, given: str, how: str) -> None:
+        """Do to a path what a letter of ``ledger.ROLES`` says."""
+        self.ledger.touch(role, given, self.directories, how)
+
+    def written(self, given: str) -> str:
+        """Return the text that this very call has put in a file, as far as it is known."""
+        return self.ledger.texts.get(self.place(given), DYNAMIC)
+
+    def put(self, given: str, text: str, *, append: bool = False) -> None:
+        """Remember the text of a file, for the case that it is run or read later in the call."""
+        place = self.place(given)
+        before = self.ledger.texts.get(place, DYNAMIC) if append else ""
+        self.ledger.texts[place] = (before + text)[:LONGEST_TEXT]
+
+    def place(self, given: str) -> str:
+        """Return the absolute path of what was given, symlinks not followed."""
+        return given if given.startswith("/dev/fd/") else normalised(absolute(given.replace(DYNAMIC, ""), self.directories[0]))
+
+    def enter(self, given: str) -> None:
+        """Change the directory; if it may not exist, the old one stays possible."""
+        target = self.before if given == "-" else tuple(normalised(absolute(given.replace(DYNAMIC, ""), one)) for one in self.directories)
+        sure = all(is_directory(one) or one in self.ledger.texts for one in target) or is_dynamic(given)
+        self.before, self.directories = self.directories, target if sure else tuple(dict.fromkeys(target + self.directories))[:4]
+
+    def assign(self, name: str, values: list[str], *, append: bool = False) -> None:
+        """Set a variable; where it is not sure that this is reached, the old values stay possible."""
+        old = self.variables.get(name, [])
+        new = joined([old or [""], values]) if append else values
+        self.variables[name] = list(dict.fromkeys([*old, *new] if self._unsure else new))[:ROUNDS]
+
+    @contextmanager
+    def deeper(self, what: str) -> Iterator[bool]:
+        """Go one level down, or note that it is too deep."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.ledger.doubt("limit", f"{what} is nested too deep")
+        try:
+            yield self.depth <= DEEPEST
+        finally:
+            self.depth -= 1
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Do something in a subshell or a program of its own: directory, variables and arguments are as before afterwards."""
+        kept = self.directories, self.before, dict(self.variables), self.arguments
+        try:
+            yield
+        finally:
+            self.directories, self.before, self.variables, self.arguments = kept
+
+    @contextmanager
+    def maybe(self) -> Iterator[None]:
+        """Do something that may not be reached."""
+        self._unsure += 1
+        try:
+            yield
+        finally:
+            self._unsure -= 1
+
+    def fed(self, stdin: str, action: Callable[[], str]) -> str:
+        """Do something with another standard input."""
+        kept, self.stdin = self.stdin, stdin
+        try:
+            return action()
+        finally:
+            self.stdin = kept
+
+    # The tree
+
+    def _parsed(self, text: str) -> str:
+        tree = _parser().parse(text.encode("utf-8", "replace"))
+        if tree.root_node.has_error:
+            self.ledger.doubt("syntax", "a part of the command could not be read")
+        return self.visit(tree.root_node)
+
+    def visit(self, node: "Node") -> str:
+        """Follow one node of the syntax tree; returns what it prints."""
+        if self.ledger.left < 0:
+            return DYNAMIC
+        visitor = _VISITORS.get(node.type, Shell.sequence)
+        with self.deeper("the command") as allowed:
+            return visitor(self, node) if allowed and self.ledger.spend() else DYNAMIC
+
+    def sequence(self, node: "Node") -> str:
+        """Follow the statements one after another."""
+        return "".join([self.visit(child) for child in node.named_children if child.type != "comment"])
+
+    def conditional(self, node: "Node") -> str:
+        """Follow every branch, none of them surely taken."""
+        with self.maybe():
+            return self.sequence(node)
+
+    def repeated(self, node: "Node") -> str:
+        """Follow a loop twice, so that what one round sets is seen by the next."""
+        printed = self.conditional(node)
+        self.conditional(node)
+        return printed
+
+    def either(self, node: "Node") -> str:
+        """Follow ``a && b`` and ``a || b``; long chains are flat here, not nested."""
+        chain: list[Node] = []
+        while node.type == "list" and node.named_child_count > 1:
+            chain.extend(reversed(node.named_children[1:]))
+            node = node.named_children[0]
+        printed = [self.visit(node)]
+        with self.maybe():
+            printed.extend(self.visit(one) for one in reversed(chain))
+        return "".join(printed)
+
+    def pipeline(self, node: "Node") -> str:
+        """Feed each stage with what the stage before prints."""
+        passed = self.stdin
+        for stage in node.named_children:
+            if stage.type != "comment":
+                directories = self.directories
+                passed = self.fed(passed, lambda stage=stage: self.visit(stage))
+                self.directories = directories
+        return passed
+
+    def subshell(self, node: "Node") -> str:
+        """Follow ``( ... )``."""
+        with self.scope():
+            return self.sequence(node)
+
+    def define(self, node: "Node") -> str:
+        """Remember a function; it does nothing before it is called."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.functions[_text(name)] = lambda: self.visit(body)
+        return ""
+
+    def loop(self, node: "Node") -> str:
+        """Follow a ``for`` or ``select`` loop, once for every value."""
+        name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        if name is None or body is None:
+            return self.conditional(node)
+        values = [word for child in node.children_by_field_name("value") for word in self.words(child)]
+        found = [*(values if any(not child.is_named and child.type == "in" for child in node.children) else self.arguments)]
+        printed: list[str] = []
+        for value in found[:ROUNDS] or [f"{DYNAMIC}${_text(name)}"]:
+            self.variables[_text(name)] = [value]
+            printed.append(self.visit(body))
+        self.variables[_text(name)] = found[: ROUNDS * 4]
+        if len(found) > ROUNDS:
+            printed.append(self.visit(body))
+        return "".join(printed)
+
+    def assignment(self, node: "Node") -> str:
+        """Follow ``NAME=value``."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None:
+            values = [""] if value is None else self.values(value)
+            append = any(child.type == "+=" for child in node.children)
+            self.assign(_text(name).partition("[")[0], values, append=append)
+        return ""
+
+    def declaration(self, node: "Node") -> str:
+        """Follow ``export``, ``local``, ``declare`` and their like."""
+        argv = [_text(node.children[0])]
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                self.assignment(child)
+                name = child.child_by_field_name("name")
+                argv.append(f"{_text(name)}={self.variables[_text(name).partition('[')[0]][-1]}" if name else "")
+            else:
+                argv.extend(self.words(child))
+        self.ledger.run(tuple(argv), self.directories[0])
+        return ""
+
+    def command(self, node: "Node") -> str:
+        """Follow one simple command."""
+        return self.redirected(node, node.named_children)
+
+    def redirection(self, node: "Node") -> str:
+        """Follow a statement with redirections."""
+        body = node.child_by_field_name("body")
+        redirects = [child for child in node.named_children if body is None or child.id != body.id]
+        if body is not None and body.type == "command":
+            return self.redirected(body, [*body.named_children, *redirects])
+        return self.redirected(body, redirects)
+
+    def redirected(self, body: "Node | None", parts: "list[Node]") -> str:
+        """Follow a body whose words and redirections are ``parts``."""
+        return Redirected(self, body).follow(parts)
+
+    def substitution(self, node: "Node") -> str:
+        """Follow ``$(...)`` in a place where its text does not matter."""
+        self.substituted(node)
+        return ""
+
+    def broken(self, node: "Node") -> str:
+        """Follow what is left of a text that is no shell."""
+        printed = self.sequence(node)
+        if not any(child.type in _STATEMENTS for child in node.named_children):
+            for line in re.split(r"[\n;|&]+", _text(node)[:LARGEST]):
+                self.run([word.strip("'\"`()<>") for word in line.split()][:64])
+        return printed
+
+    # Words
+
+    def words(self, node: "Node") -> list[str]:
+        """Return the words that one word becomes."""
+        return list(dict.fromkeys(word for marked in self.marked(node) for word in finished(marked)))
+
+    def values(self, node: "Node") -> list[str]:
+        """Return what a variable may hold after the assignment of this word."""
+        if node.type == "array":
+            return [word for child in node.named_children for word in self.words(child)] or [""]
+        return [plain(marked) for marked in self.marked(node)]
+
+    def marked(self, node: "Node") -> list[str]:
+        """Return the alternatives of a word, quoting marked as ``words.py`` says."""
+        reader = _WORDS.get(node.type)
+        if reader is not None:
+            return reader(self, node) if self.ledger.left >= 0 else [DYNAMIC]
+        self.visit(node)
+        return [f"{DYNAMIC}{quoted(_text(node))}"]
+
+    def concatenation(self, node: "Node") -> list[str]:
+        """Return the alternatives of adjoining pieces."""
+        return joined([self.marked(child) for child in node.children])
+
+    def string(self, node: "Node") -> list[str]:
+        """Return the alternatives of a double-quoted text."""
+        text, at, parts = node.text or b"", node.start_byte + 1, list[list[str]]()
+        for child in node.named_children:
+            if child.type != "string_content":
+                parts += [[_decoded(text[at - node.start_byte : child.start_byte - node.start_byte])], self.inside(child)]
+                at = child.end_byte
+        end = len(text) - 1 if text.endswith(b'"') else len(text)
+        return [quoted(choice) for choice in joined([*parts, [_decoded(text[at - node.start_byte : end]).removeprefix('"')]])]
+
+    def inside(self, node: "Node") -> list[str]:
+        """Return the values of an expansion between double quotes."""
+        if node.type in {"simple_expansion", "expansion"}:
+            return values_of(self, _text(node))
+        if node.type == "command_substitution":
+            return [self.substituted(node)]
+        self.visit(node)
+        return [DYNAMIC + _text(node)]
+
+    def unquoted_inside(self, node: "Node") -> list[str]:
+        """Return the values of an expansion in the open, where they are split and globbed."""
+        return [split_values(value) for value in self.inside(node)]
+
+    def substituted(self, node: "Node") -> str:
+        """Return what ``$(...)`` prints, its last line ends dropped."""
+        text = _text(node)
+        with self.scope(), self.deeper("$(") as allowed:
+            printed = DYNAMIC
+            if allowed:
+                printed = self.program(text[1:-1].replace("\\`", "`"), self.stdin) if text.startswith("`") else self.sequence(node)
+        redirected = re.fullmatch(r"\$\(\s*<\s*(\S+)\s*\)", text)
+        if redirected:
+            printed = self.written(redirected[1].strip("'\""))
+        return f"{DYNAMIC}$SUBSTITUTED" if printed == DYNAMIC else _NEWLINE_ENDS.sub("", printed)
+
+    def process(self, node: "Node") -> list[str]:
+        """Return the name of the pipe that ``<(...)`` becomes; what flows through it is remembered."""
+        with self.scope():
+            printed = self.sequence(node)
+        name = f"/dev/fd/{63 + len(self.ledger.texts)}"
+        if _text(node).startswith("<"):
+            self.ledger.texts[name] = printed
+        return [name]
+
+    def values_in(self, text: str) -> list[str]:
+        """Return the values of a word that stands inside an expansion."""
+        if not re.search(r"[$`'\"\\]", text):
+            return [text]
+        with self.deeper("${") as allowed:
+            found = _parser().parse(f": {text}".encode("utf-8", "replace")).root_node.named_children if allowed else []
+            words = [child for command in found[:1] for child in command.named_children[1:2]]
+            return [plain(marked) for word in words for marked in self.marked(word)] or [DYNAMIC + text]
+
+    def known(self, name: str) -> list[str] | None:
+        """Return the values of a variable, or ``None``."""
+        if name in self.variables:
+            return self.variables[name]
+        if name == "PWD":
+            return list(self.directories)
+        if name == "OLDPWD":
+            return list(self.before)
+        return [environ[name]] if name in _KNOWN_VARIABLES and environ.get(name) else None
+
+
+def _text(node: "Node") -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _decoded(text: bytes) -> str:
+    return in_double_quotes(text.decode("utf-8", "replace"))
+
+
+def _pieces(text: str, ledger: Ledger) -> list[str]:
+    """Keep parsing linear: only few heredocs and pipes in one piece, unless it is short."""
+    if len(text) <= LARGEST or (text.count("<<") <= 16 and text.count("|") <= 256):
+        return [text]
+    ledger.doubt("limit", "the command is too long to be read as one")
+    lines = [line[at : at + LARGEST // 4] for line in text.split("\n")[:4096] for at in range(0, max(len(line), 1), LARGEST // 4)]
+    pieces = [""]
+    for line in lines:
+        if len(pieces[-1]) + len(line) > LARGEST // 4:
+            pieces.append("")
+        pieces[-1] += line + "\n"
+    return pieces[:64]
+
+
+_STATEMENTS = frozenset(
+    "command redirected_statement pipeline list subshell compound_statement if_statement for_statement while_statement case_statement declaration_command".split()
+)
+_VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
+    "command": Shell.command,
+    "redirected_statement": Shell.redirection,
+    "pipeline": Shell.pipeline,
+    "list": Shell.either,
+    "subshell": Shell.subshell,
+    "function_definition": Shell.define,
+    "for_statement": Shell.loop,
+    "while_statement": Shell.repeated,
+    "if_statement": Shell.conditional,
+    "case_statement": Shell.conditional,
+    "variable_assignment": Shell.assignment,
+    "declaration_command": Shell.declaration,
+    "command_substitution": Shell.substitution,
+    "ERROR": Shell.broken,
+    "program": Shell.sequence,
+    "comment": lambda shell, node: "",
+    "raw_string": lambda shell, node: "",
+    "word": lambda shell, node: "",
+    "heredoc_body": lambda shell, node: "",
+}
+_WORDS: "dict[str, Callable[[Shell, Node], list[str]]]" = {
+    "word": lambda shell, node: bare(_text(node)),
+    "command_name": lambda shell, node: shell.concatenation(node),
+    "concatenation": Shell.concatenation,
+    "raw_string": lambda shell, node: [quoted(_text(node)[1:-1])],
+    "ansi_c_string": lambda shell, node: [quoted(ansi(_text(node)[2:-1]))],
+    "string": Shell.string,
+    "translated_string": lambda shell, node: shell.concatenation(node),
+    "simple_expansion": Shell.unquoted_inside,
+    "expansion": Shell.unquoted_inside,
+    "command_substitution": Shell.unquoted_inside,
+    "process_substitution": Shell.process,
+    "brace_expression": lambda shell, node: [_text(node)],
+    "number": lambda shell, node: [_text(node)],
+    "extglob_pattern": lambda shell, node: [_text(node)],
+    "regex": lambda shell, node: [_text(node)],
+    "test_operator": lambda shell, node: [_text(node)],
+    "special_variable_name": lambda shell, node: [_text(node)],
+    "variable_name": lambda shell, node: [_text(node)],
+}

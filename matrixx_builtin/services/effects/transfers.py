@@ -1,0 +1,227 @@
+"""Programs that put a file's content, or the file itself, in another place."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from matrixx_builtin.services.effects.operands import apply, use
+from matrixx_builtin.services.effects.options import Parsed, parsed
+from matrixx_builtin.services.effects.paths import absolute, is_directory
+from matrixx_builtin.services.effects.words import DYNAMIC
+
+if TYPE_CHECKING:
+    from matrixx_builtin.services.effects.shell import Shell
+
+_COPY = "-* -t/--target-directory/-destination=- -S/--suffix/-Z/--context/--sparse/-m/--mode/-o/--owner/-g/--group/-i/-P/-p/-path/-literalpath=-"
+_REMOTE = "-* -e/--rsh/--rsync-path/-P/-p/-l/-o/-F/-c/-J/-S/-f/--filter/--exclude/--include/--chmod/--bwlimit=- -i/--exclude-from/--include-from/--files-from=r"
+_HOST = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!\\)(?!//).*|rsync://.*|\w+://.*", re.DOTALL)
+_CURL = (
+    "u* -o/--output=w -T/--upload-file=r -d/--data/--data-binary/--data-ascii/--json/--data-urlencode/-F/--form/-H/--header/-w/--write-out=@ "
+    "-K/--config/--cacert/--cert/-E/--key/--netrc-file=r -b/--cookie=k -c/--cookie-jar/-D/--dump-header/--trace/--stderr/--hsts/--etag-save=w "
+    "-X/--request/-A/--user-agent/-e/--referer/-u/--user/-x/--proxy/-m/--max-time/--connect-timeout/--retry/-C/-r/-z/-Y/-y/--resolve=- "
+    "--output-dir/--form-string/--data-raw/-Q/-t/-U/--url-query/--retry-delay/--limit-rate/--max-redirs=- --url=u"
+)
+_WGET = (
+    "u* -O/--output-document/-o/--output-file=w -a/--append-output=a -i/--input-file/--post-file/--body-file/--load-cookies/--ca-certificate/--private-key=r "
+    "-P/--directory-prefix/-U/--user-agent/--header/-t/-T/-w/-Q/-e/-l/-A/-R/-D/--user/--password/--post-data/--tries/--timeout=- --save-cookies=w"
+)
+
+
+def copy(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Read the sources and write the target."""
+    return _transfer(shell, name, parsed(_COPY, _windows(args)), _copied)
+
+
+def install(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Copy, or make directories with ``-d``."""
+    found = parsed(_COPY, args)
+    if found.has("-d", "--directory"):
+        for operand in found.operands:
+            shell.act("w", operand, "install -d")
+        return ""
+    return _transfer(shell, name, found, _copied)
+
+
+def move(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Give the sources the target's name."""
+    return _transfer(shell, name, parsed(_COPY, _windows(args)), _moved)
+
+
+def link(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Make a name that leads to the source: the source can be read through it from now on."""
+    found = parsed(_COPY, [arg for arg in _windows(args) if arg not in {"/D", "/H", "/J"}])
+    if name == "mklink":
+        found.operands.reverse()
+    if len(found.operands) == 1:
+        found.operands.append(".")
+    return _transfer(shell, name, found, _linked)
+
+
+def remote(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Copy between this machine and another one; only this side is a file here."""
+    apply(shell, _REMOTE.replace("-* ", "- ", 1), args, name)
+    found = parsed(_REMOTE, args)
+    for host in filter(_is_remote, found.operands):
+        shell.ledger.fetch(host)
+    *sources, target = found.operands or [""]
+    local = [source for source in sources if not _is_remote(source)]
+    removes = found.has("--remove-source-files")
+    for source in local:
+        shell.act("r", source, name)
+        if removes:
+            shell.act("d", source, name)
+    if target and not _is_remote(target):
+        for source in sources:
+            shell.act("w", _landing(shell, source.rpartition(":")[2] or source, target, many=len(sources) > 1), name)
+    return DYNAMIC
+
+
+def renamed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Rename by a pattern: the new names are not known, the old ones go."""
+    for operand in parsed("p r* -e=p!", args).operands[1:]:
+        shell.act("b", operand, name)
+        shell.act("d", operand, name)
+    return ""
+
+
+def ren(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Rename in place, as Windows' ``ren`` and PowerShell's ``Rename-Item`` do, or by pattern as Perl's ``rename`` does."""
+    operands = parsed(_COPY + " -newname=-", _windows(args)).operands
+    if len(operands) != 2:
+        return renamed(shell, name, args, stdin)
+    old, new = operands
+    shell.ledger.move(old, f"{old.replace(chr(92), '/').rpartition('/')[0] or '.'}/{new}", shell.directories, name)
+    return ""
+
+
+def dd(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Read ``if=`` and write ``of=``."""
+    values = dict(arg.split("=", 1) for arg in args if "=" in arg)
+    if "if" in values:
+        shell.act("r", values["if"], "dd")
+        stdin = shell.written(values["if"])
+    if "of" in values:
+        shell.act("w", values["of"], "dd")
+        shell.put(values["of"], stdin)
+        return ""
+    return stdin
+
+
+def curl(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Fetch; send what is named after ``@``, save where it is told."""
+    folder = (parsed(_CURL, args).value("--output-dir") or ".") + "/"
+    apply(shell, _CURL, args, name)
+    found = parsed(_CURL, args)
+    if found.has("-O", "--remote-name", "--remote-name-all", "-OJ", "-LO"):
+        for operand in found.operands:
+            shell.act("w", folder + (operand.split("?")[0].rstrip("/").rsplit("/", 1)[-1] or "index.html"), f"{name} -O")
+    return DYNAMIC
+
+
+def wget(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Fetch into a file, named after the URL where nothing else is said."""
+    apply(shell, _WGET, args, name)
+    found = parsed(_WGET, args)
+    if not found.has("-O", "--output-document", "--spider"):
+        folder = (found.value("-P", "--directory-prefix") or ".") + "/"
+        for operand in found.operands:
+            shell.act("w", folder + (operand.split("?")[0].rstrip("/").rsplit("/", 1)[-1] or "index.html"), name)
+    return DYNAMIC
+
+
+def web_request(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Fetch as PowerShell does."""
+    apply(shell, "u -uri=u -outfile=w -infile=r -method/-headers/-body/-contenttype=-", [arg.lower() if arg.startswith("-") else arg for arg in args], name)
+    return DYNAMIC
+
+
+def docker(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Follow what a container gets from this machine: mounts, environment files, copies."""
+    values = parsed("-* -v/--volume/--mount/--env-file/-f/--file/--secret/-e/--env/-w/--name/-p/-u/--network/--build-arg/-t/--entrypoint=-", args)
+    for option, value in values.values:
+        if option in {"-v", "--volume", "--mount", "--secret"}:
+            _mounted(shell, value, name)
+        elif option in {"--env-file", "-f", "--file"}:
+            shell.act("r", value, f"{name} {option}")
+    if values.operands[:1] == ["cp"]:
+        remote(shell, f"{name} cp", values.operands[1:], stdin)
+    return DYNAMIC
+
+
+def _mounted(shell: "Shell", value: str, name: str) -> None:
+    found = re.search(r"(?:^|,)(?:source|src)=([^,]+)", value)
+    inside = re.match(r"((?:[A-Za-z]:)?[^:]+):", value)
+    source = found[1] if found else inside[1] if inside else ""
+    if not source.startswith(("/", ".", "~")) and ":" not in source and "\\" not in source and not found:
+        return
+    writable = not re.search(r":ro\b|readonly|,ro\b", value) and not is_directory(shell.place(source))
+    shell.act("b" if writable else "r", source, f"{name} -v")
+
+
+def _transfer(shell: "Shell", name: str, found: Parsed, act: "Callable[[Shell, str, str, str], None]") -> str:
+    folder = found.value("-t", "--target-directory")
+    target = folder or found.value("-destination")
+    named = found.value("-path", "-literalpath")
+    operands = [named, *found.operands] if named else found.operands
+    sources = operands if target else operands[:-1]
+    target = target or (operands[-1] if operands else "")
+    for source in sources:
+        exact = found.has("-T", "--no-target-directory")
+        act(shell, source, target if exact else _landing(shell, source, target, many=len(sources) > 1 or bool(folder)), name)
+    if not sources and target:
+        use(shell, "r", target, name)
+    return ""
+
+
+def _landing(shell: "Shell", source: str, target: str, *, many: bool) -> str:
+    """Return where a source ends up: in the target if that is a directory."""
+    leaf = re.split(r"[/\\]", source.rstrip("/\\"))[-1]
+    if target.endswith(("/", "\\", "/.")) or target in {".", "..", "~"} or many or is_directory(absolute(target, shell.directories[0])):
+        return f"{target.rstrip('/')}/{leaf}" if leaf not in {"", ".", ".."} else target
+    return target
+
+
+def _copied(shell: "Shell", source: str, target: str, name: str) -> None:
+    text = shell.written(source)
+    shell.act("r", source, name)
+    shell.act("w", target, name)
+    shell.put(target, text)
+
+
+def _moved(shell: "Shell", source: str, target: str, name: str) -> None:
+    shell.ledger.move(source, target, shell.directories, name)
+    shell.put(target, shell.written(source))
+
+
+def _linked(shell: "Shell", source: str, target: str, name: str) -> None:
+    folder = target.rpartition("/")[0]
+    real = source if source.startswith(("/", "~")) or not folder else f"{folder}/{source}"
+    shell.act("r", real if source.startswith("..") else source, name)
+    shell.act("l", target, name)
+    shell.ledger.links[shell.place(target)] = shell.place(source)
+
+
+def _is_remote(operand: str) -> bool:
+    return _HOST.fullmatch(operand) is not None
+
+
+def _windows(args: list[str]) -> list[str]:
+    """Drop Windows' ``/Y`` and the like, and lower PowerShell's option names."""
+    return [arg.lower() if re.fullmatch(r"-[A-Z]\w{3,}", arg) else arg for arg in args if not re.fullmatch(r"/[A-Za-z]", arg)]
+
+
+HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
+    **dict.fromkeys("cp gcp copy copy-item cpi xcopy robocopy ditto".split(), copy),
+    "install": install,
+    "ginstall": install,
+    **dict.fromkeys("mv gmv move move-item mi".split(), move),
+    **dict.fromkeys("ln gln mklink".split(), link),
+    **dict.fromkeys("scp rsync sftp rclone s3cmd gsutil".split(), remote),
+    **dict.fromkeys("rename prename ren rename-item rni mmv".split(), ren),
+    "dd": dd,
+    "curl": curl,
+    "wget": wget,
+    "aria2c": wget,
+    **dict.fromkeys("invoke-webrequest iwr invoke-restmethod irm".split(), web_request),
+    **dict.fromkeys("docker podman nerdctl docker-compose".split(), docker),
+}
