@@ -1,0 +1,175 @@
+"""Run our own rules over a text; what they find is a span, a rule and a severity."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .judgement import assigned_severity, basic_login, login_severity, token_severity
+from .rules import (
+    ASSIGNMENTS,
+    BARE,
+    BASE64_CHARACTERS,
+    BASE64_RUN,
+    FLAG_LOGIN,
+    KEYWORDS,
+    NAME_CHARACTERS,
+    PEM_BODY,
+    PEM_HEADER,
+    QUOTED,
+    SHORTEST_BASE64,
+    TOKEN_RULES,
+    URL_LOGIN,
+    Severity,
+)
+
+LONGEST_PEM = 32_768
+"""Characters after a key's header within which its end is looked for; a 16,384 bit RSA key takes 12,700."""
+
+
+class Span(NamedTuple):
+    """A piece of a text that is a secret. ``rank`` tells, of two that overlap, which names it better (lower does)."""
+
+    start: int
+    end: int
+    rank: int
+    rule: str
+    description: str
+    severity: Severity
+    value: str
+
+
+def quick_spans(text: str, *, everything: bool = True) -> Iterator[Span]:
+    """All secrets that our own rules see; without ``everything`` only what kingfisher's rules do not cover."""
+    for rule in TOKEN_RULES:
+        if everything or rule.always:
+            for match in rule.pattern.finditer(text):
+                if token_severity(match[0]):
+                    severity: Severity = "warn" if rule.severity == "warn" or token_severity(match[0]) == "warn" else "block"
+                    yield Span(match.start(), match.end(), 0, rule.id, rule.description, severity, match[0])
+    yield from _private_keys(text)
+    yield from _logins(text)
+    yield from _assignments(text)
+
+
+def unwrapped(text: str) -> Iterator[tuple[int, int, str]]:
+    """The plausible base64 runs of a text: where each is, and the text in it. One layer, never more than the run itself."""
+    marks = _ascii(text).translate(_BASE64_MARKS)
+    wanted, place = b"+" * SHORTEST_BASE64, 0
+    while (start := marks.find(wanted, place)) >= 0:
+        match = BASE64_RUN.match(text, start)
+        if match is None:
+            return
+        place = match.end()
+        inner = _decoded(match[0])
+        if inner:
+            yield start, match.end(), inner
+
+
+def ascii_lower(text: str) -> str:
+    """Lower case that keeps every position: ``str.lower`` would lengthen some letters."""
+    return text.lower() if text.isascii() else _ascii(text).lower().decode("ascii")
+
+
+def _ascii(text: str) -> bytes:
+    return text.encode("ascii", "replace")
+
+
+_BASE64_MARKS = bytes(ord("+") if chr(code) in BASE64_CHARACTERS else ord(" ") for code in range(256))
+
+
+def _decoded(run: str) -> str:
+    """The text in a run; a word that touches the run (``path/…``) shifts it, so each of the four alignments is tried."""
+    packed = "".join(run.split()).translate(_URL_SAFE)
+    for shift in range(4):
+        piece = packed[shift : len(packed) - ((len(packed) - shift) % 4 == 1)]
+        try:
+            data = base64.b64decode(piece + "=" * (-len(piece) % 4))
+        except (binascii.Error, ValueError):
+            continue
+        if len(data.translate(None, _UNPRINTABLE)) >= 0.9 * len(data):
+            return data.decode("utf-8", "replace")
+    return ""
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+_UNPRINTABLE = bytes(code for code in range(256) if not (32 <= code < 127 or code in b"\t\n\r"))
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    place = 0
+    while header := PEM_HEADER.search(text, place):
+        place = header.end()
+        body = PEM_BODY.match(text, place)
+        if body is None or token_severity(body[1]) is None:
+            continue
+        dashes = text.find("-----", body.end(), place + LONGEST_PEM)
+        end = text.find("-----", dashes + 5, dashes + 60) + 5 if text.startswith("-----END", dashes) else -1
+        place = max(end, body.end())
+        yield Span(header.start(), place, 0, "private-key", "private key", "block", text[header.start() : place])
+
+
+def _logins(text: str) -> Iterator[Span]:
+    for match in URL_LOGIN.finditer(text):
+        if severity := login_severity(match[1], match[2], match[3]):
+            yield Span(match.start(2), match.end(2), 1, "url-password", "password in an address", severity, match[2])
+    for match in FLAG_LOGIN.finditer(text):
+        if severity := login_severity(match[1], match[2]):
+            yield Span(match.start(2), match.end(2), 1, "login-flag", "password in a -u flag", severity, match[2])
+
+
+def _assignments(text: str) -> Iterator[Span]:
+    low = ascii_lower(text)
+    for word, pattern in zip(KEYWORDS, ASSIGNMENTS, strict=True):
+        for match in pattern.finditer(low):
+            head = _name_before(text, match.start())
+            if match["gap"] is not None and not head.startswith("-"):
+                continue
+            tail = text[match.start() : match.start() + 48]
+            name = head + tail[: len(word)] + _leading(tail[len(word) :])
+            yield from _assigned(text, name, match.end(), (match["scheme"] or "").strip())
+
+
+def _assigned(text: str, name: str, start: int, scheme: str) -> Iterator[Span]:
+    quoted = text[start - 1] in "\"'`"
+    value = (QUOTED if quoted else BARE).match(text, start)
+    if value is None or (not quoted and text[value.end() : value.end() + 1] in _CALLS):
+        return
+    if scheme == "basic" and (login := basic_login(value[0])):
+        severity = login_severity(*login)
+    else:
+        severity = assigned_severity(name, value[0], quoted=quoted)
+    if severity:
+        yield Span(start, value.end(), 3, "assigned-credential", "value given to a credential's name", severity, value[0])
+
+
+_CALLS = ("(", "[", "{")
+
+
+def _name_before(text: str, place: int) -> str:
+    r"""The name's part before a keyword, without an escape (``\n``) or a percent sequence that only looks like a part of it."""
+    before = text[max(0, place - 40) : place]
+    head = before[len(before.rstrip(NAME_CHARACTERS)) :]
+    mark = before[-len(head) - 1 : -len(head) or None][:1]
+    if mark == "\\" and head[:1] in ("n", "r", "t"):
+        return head[1:]
+    return head[2:] if mark == "%" else head
+
+
+def _leading(text: str) -> str:
+    return text[: len(text) - len(text.lstrip(NAME_CHARACTERS))]
+
+
+def without_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order of place; of those that overlap the worst, and of equally bad ones the best named."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, span.rank)):
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+        elif _better(span) < _better(kept[-1]):
+            kept[-1] = span
+    return kept
+
+
+def _better(span: Span) -> tuple[bool, int]:
+    return (span.severity != "block", span.rank)
