@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -51,7 +51,7 @@ def _object(text: str) -> dict[str, Any]:
             raise MatrixxError(f"ARGS {text:.60} is not JSON ({error}); write for example {EXAMPLE}") from None
     if not isinstance(found, dict):
         raise MatrixxError(f"ARGS {text:.60} is not a JSON object; write for example {EXAMPLE}")
-    return found
+    return cast(dict[str, Any], found)
 
 
 async def _explain(tool: str, args: dict[str, Any], project: Path, agent: str) -> dict[str, Any]:

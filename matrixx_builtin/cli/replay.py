@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import click
 
@@ -62,10 +62,8 @@ def _play(host: str, lines: Iterable[Any], emit: Callable[[dict[str, Any]], None
 
 
 def _row(number: int, line: dict[str, Any], record: dict[str, Any]) -> tuple[Any, ...]:
-    payload = line.get("input")
-    inp: dict[str, Any] = payload if isinstance(payload, dict) else {}
-    event = inp.get("event")
-    subject = event.get("type") if isinstance(event, dict) else inp.get("tool") or inp.get("toolID") or inp.get("command")
+    inp = _object(line.get("input"))
+    subject = _object(inp.get("event")).get("type") or inp.get("tool") or inp.get("toolID") or inp.get("command")
     verdict = _output.styled(record["verdict"], "bold red" if record["verdict"] == "block" else "green")
     did = [f"{one['plugin']}: {one['answer']}" for one in record["ran"] if one["answer"] != "none"]
     did += record["reason"].splitlines()[:1] if record["reason"] else []
@@ -86,10 +84,10 @@ def _lines(file: IO[bytes], name: str) -> Generator[tuple[int, dict[str, Any]]]:
         if len(line) > LIMIT:
             raise MatrixxError(f"{name}, line {number}: longer than {LIMIT} bytes, so it is no recorded call")
         try:
-            call = decode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+            call = _object(decode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line))
         except ValueError as error:
             raise MatrixxError(f"{name}, line {number}: not JSON ({error}); each line is one object") from None
-        if not isinstance(call, dict) or not isinstance(call.get("hook"), str):
+        if not isinstance(call.get("hook"), str):
             raise MatrixxError(f'{name}, line {number}: not a recorded call, which is an object with a "hook" name')
         yield number, call
 
@@ -105,3 +103,7 @@ def _rewindable(file: IO[bytes]) -> IO[bytes]:
     shutil.copyfileobj(file, copy)
     copy.seek(0)
     return copy
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}

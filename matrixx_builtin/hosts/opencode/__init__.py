@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..changes import Installation
+
 
 def serve() -> None:
     """Answer one OpenCode process on standard input and output until it ends."""
@@ -24,3 +26,39 @@ async def replay(
     from .replay import replay
 
     await replay(lines, emit, directory=directory, config=config, disabled=disabled)
+
+
+def found() -> str:
+    """Where this host program is on the machine, or ``""``."""
+    from .install import program
+
+    return program()
+
+
+def installed(directory: Path | None) -> Path | None:
+    """The plugin file of ours in a project, or without one the user's; ``None`` where there is none."""
+    from .install import FILE, config_folder, look
+
+    there = look(config_folder(directory) / FILE)
+    return there.path if there and there.ours else None
+
+
+def installation(directory: Path | None, *, fail_closed: bool) -> Installation:
+    """What installing into a project, or without one for the user, would change."""
+    from .install import installation
+
+    return installation(directory, fail_closed=fail_closed)
+
+
+def removal(directory: Path | None) -> Installation:
+    """What uninstalling would change."""
+    from .install import removal
+
+    return removal(directory)
+
+
+def obeyed() -> Mapping[str, str]:
+    """The hookspecs that this host feeds, each with the answers that it obeys, as words with spaces between."""
+    from .install import OBEYED
+
+    return OBEYED

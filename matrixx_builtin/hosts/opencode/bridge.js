@@ -135,7 +135,7 @@ class Engine {
     try { message = JSON.parse(line) } catch { return }
     if (message.op === "ready") {
       this.interest = message.interest
-      this.failClosed = message.failClosed
+      this.failClosed = INSTALLED.failClosed || message.failClosed
       this.tools = message.tools
       this.timeoutMs = message.timeoutMs
       this.attempt = 0

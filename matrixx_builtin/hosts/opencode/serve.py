@@ -13,6 +13,7 @@ from matrixx_core.tools import ToolError
 from matrixx_core.watchdog import watching
 from matrixx_core.wire import Message, Wire, claim_stdio
 
+from ...services import logs
 from .adapter import OpenCode
 from .client import OpenCodeClient
 from .translate import table, text
@@ -145,6 +146,7 @@ class Engine:
 def main() -> None:
     """Speak with the bridge on standard input and output until it ends."""
     source, sink = claim_stdio()
+    logs.start()
     anyio.run(_serve, source, sink)
 
 
