@@ -1,17 +1,25 @@
 """Write the pages and lists that repeat what the code says; ``--check`` fails when one of them is stale.
 
-docs/events.md comes from the hookspecs, docs/hooks.md and plugins/matrixx-all from the plugin folders.
+docs/events.md comes from the hookspecs, docs/hooks.md and plugins/matrixx-all from the plugin folders, the tables of
+docs/settings.md from the settings models.
 """
 
+import importlib
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from matrixx_core import specs
-from matrixx_core.markers import PROJECT
+from matrixx_core.loading import Nothing, load
+from matrixx_core.markers import PROJECT, Subjects
+from matrixx_core.plan import Options, make_plans
+from matrixx_core.settings import Core
 
 ROOT = Path(__file__).parents[1]
 BATTERIES = "matrixx-all"
@@ -75,8 +83,81 @@ def batteries() -> str:
     ])  # fmt: skip
 
 
+def settings_table(kind: type[BaseModel]) -> str:
+    """A row a field: name, JSON type, default, description."""
+    rows = ["| key | type | default | meaning |", "|---|---|---|---|"]
+    for name, field in kind.model_json_schema()["properties"].items():
+        shape = field.get("type") or " or ".join(_shape(one) for one in field.get("anyOf", field.get("allOf", [field])))
+        if "enum" in field:
+            shape = " or ".join(f'`"{value}"`' for value in field["enum"])
+        default = _short(field["default"]) if "default" in field else ""
+        rows.append(f"| `{name}` | {shape} | {default} | {field.get('description', '')} |")
+    return "\n".join(rows)
+
+
+def _shape(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return " or ".join(f'`"{value}"`' for value in field["enum"])
+    return str(field.get("type", "object"))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list | dict):
+        return f"{len(value)} entries" if len(value) > 3 else f"`{value}`"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{str(value).lower()}`"
+
+
+def settings_page() -> str:
+    """The written page with its two tables filled in."""
+    page = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    for name, kind in (("core settings", Core), ("hook options", Options)):
+        start, end = re.escape(f"<!-- {name}: generated -->"), re.escape("<!-- end -->")
+        table = settings_table(kind)
+        page = re.sub(f"({start}).*?({end})", lambda found, table=table: f"{found[1]}\n{table}\n{found[2]}", page, count=1, flags=re.DOTALL)
+    return page
+
+
+def hooks_page() -> str:
+    """What ships: an overview, then a section a hook with its events and settings."""
+    head = ["# Hooks", "", "Generated from the plugin folders by `python docs/generate.py`.", "", "| hook | what it does |", "|---|---|"]
+    sections: list[str] = []
+    for folder in folders():
+        name, summary = folder.name.removeprefix("matrixx-"), project(folder)["description"]
+        head.append(f"| [{name}](#{name}) | {summary} |")
+        sections.append(hook_section(name, summary, importlib.import_module(folder.name.replace("-", "_"))))
+    return "\n".join([*head, "", *sections])
+
+
+def hook_section(name: str, summary: str, module: Any) -> str:
+    lines = [f"## {name}", "", summary, ""]
+    rest = (inspect.getdoc(module) or "").partition("\n")[2].strip()
+    if rest:
+        lines += [rest, ""]
+    plugins = load({name: module}, {name: {}})
+    for hook in vars(plugins.manager.hook).values():
+        for step in make_plans(hook, plugins.order, plugins.configs, plugins.options).steps:
+            lines.append(f"- `{hook.name}`, wave `{step.wave}`{_narrowed(step.subjects)}")
+    lines += [f"- tool `{tool}`" for tool in plugins.tools]
+    if name in plugins.gates:
+        lines.append(f"- off until set: {plugins.gates[name]}")
+    config = getattr(module, "Config", Nothing)
+    if config.model_fields:
+        alias = getattr(module, "SETTINGS_KEY", "")
+        lines += ["", f"Settings: `hooks.{name}`" + (f", or `{alias}`" if alias else ""), "", settings_table(config)]
+    return "\n".join([*lines, ""])
+
+
+def _narrowed(subjects: Subjects) -> str:
+    names = ", ".join(f"`{one}`" for one in sorted(subjects.names))
+    if not names:
+        return ""
+    return f", for all but {names}" if subjects.others else f", for {names}"
+
+
 def pages() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs" / "events.md", events_page()
+    yield ROOT / "docs" / "hooks.md", hooks_page()
+    yield ROOT / "docs" / "settings.md", settings_page()
     yield ROOT / "plugins" / BATTERIES / "pyproject.toml", batteries()
 
 
