@@ -75,7 +75,6 @@ xclip xsel pbcopy clip wl-copy at batch crontab: r* -s/-selection/-f=r
 visudo vipw: -*
 uuencode: r -
 patch: b - -i/--input=- -o/--output=w -d=-
-mapfile readarray: -* -d/-n/-O/-s/-u/-c/-C=-
 """
 
 _GIT = """

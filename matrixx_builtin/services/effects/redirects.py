@@ -4,6 +4,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from matrixx_builtin.services.effects.heredocs import MARK, STRING
 from matrixx_builtin.services.effects.words import finished, joined, plain, shown
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ class Redirected:
         self.assignments: list[Node] = []
         self.stdin: str = shell.stdin
         self.targets: list[tuple[str, str]] = []
-        self.then: list[Node] = []
-        self.piped: list[Node] = []
         self._end = -1
 
     def follow(self, parts: "list[Node]") -> str:
@@ -39,10 +38,6 @@ class Redirected:
             self.shell.put(target, printed, append=role == "a")
         if self.targets:
             printed = ""
-        for stage in self.piped:
-            printed = self.shell.fed(printed, partial(self.shell.visit, stage))
-        for statement in self.then:
-            self.shell.visit(statement)
         return printed
 
     def _take(self, part: "Node") -> None:
@@ -51,11 +46,6 @@ class Redirected:
                 self.assignments.append(part)
             case "file_redirect":
                 self._file(part)
-            case "heredoc_redirect":
-                self._heredoc(part)
-            case "herestring_redirect":
-                self.stdin = joined([self.shell.marked(child) for child in part.named_children[-1:]])[0]
-                self.stdin = plain(self.stdin) + "\n"
             case "comment" | "file_descriptor":
                 pass
             case _:
@@ -81,9 +71,19 @@ class Redirected:
         first, *more = part.children_by_field_name("destination") or [None]
         for word in more:
             self._word(word)
-        if first is not None:
+        if first is not None and not (operator == "<" and self._text_from(first)):
             for target in self.shell.words(first):
                 self._open(target, operator, to_stdout=not found or found[1] in {b"", b"1"})
+
+    def _text_from(self, word: "Node") -> bool:
+        """Take a heredoc or here-string for the input, if the word stands for one."""
+        marked = self.shell.marked(word)[0]
+        number = marked[1:]
+        if marked.startswith(MARK) and number.isdecimal() and int(number) < len(self.shell.heredocs):
+            self.stdin = self.shell.heredoc(self.shell.heredocs[int(number)])
+        elif marked.startswith(STRING):
+            self.stdin = f"{plain(marked[1:])}\n"
+        return marked.startswith((MARK, STRING))
 
     def _open(self, target: str, operator: str, *, to_stdout: bool) -> None:
         role = _ROLES.get(operator, "w")
@@ -99,38 +99,6 @@ class Redirected:
             if to_stdout or operator.startswith("&"):
                 self.targets.append((target, role))
 
-    def _heredoc(self, part: "Node") -> None:
-        delimiter, text = b"", ""
-        for child in part.named_children:
-            match child.type:
-                case "heredoc_start":
-                    delimiter = child.text or b""
-                case "heredoc_body":
-                    text = self._heredoc_text(child, literal=delimiter[:1] in {b"'", b'"', b"\\"} or b"'" in delimiter)
-                case "file_redirect" | "herestring_redirect" | "heredoc_redirect":
-                    self._take(child)
-                case "pipeline":
-                    self.piped.append(child)
-                case "heredoc_end":
-                    pass
-                case "ERROR":
-                    self.shell.visit(child)
-                case _ if child in part.children_by_field_name("right"):
-                    self.then.append(child)
-                case _:
-                    self._word(child)
-        tabs = (part.text or b"").lstrip(b"0123456789").startswith(b"<<-")
-        self.stdin = re.sub(r"^\t+", "", text, flags=re.MULTILINE) if tabs else text
-
-    def _heredoc_text(self, body: "Node", *, literal: bool) -> str:
-        raw = body.text or b""
-        parts, at = list[str](), 0
-        for child in () if literal else body.named_children:
-            if child.type != "heredoc_content":
-                parts += [raw[at : child.start_byte - body.start_byte].decode("utf-8", "replace"), self.shell.inside(child)[0]]
-                at = child.end_byte - body.start_byte
-        return "".join(parts) + raw[at:].decode("utf-8", "replace")
-
     def _run(self) -> str:
         argv = [word for marked in self.words[:1] for word in finished(marked[0])]
         argv += [word for marked in self.words[1:] for word in dict.fromkeys(word for one in marked for word in finished(one))]
@@ -145,8 +113,7 @@ class Redirected:
     def _with_environment(self, argv: list[str]) -> str:
         if not self.assignments:
             return self.shell.run(argv, self.stdin)
-        kept = dict(self.shell.variables)
-        named: list[str] = []
+        kept, named = dict(self.shell.variables), list[str]()
         for assignment in self.assignments:
             self.shell.assignment(assignment)
             name = assignment.child_by_field_name("name")
@@ -157,4 +124,7 @@ class Redirected:
         try:
             return self.shell.run(argv, self.stdin)
         finally:
-            self.shell.variables = kept
+            for name in (one.partition("=")[0] for one in named):
+                self.shell.variables.pop(name, None)
+                if name in kept:
+                    self.shell.variables[name] = kept[name]

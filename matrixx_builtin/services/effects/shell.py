@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.commands import run_command
 from matrixx_builtin.services.effects.expansion import values_of
+from matrixx_builtin.services.effects.heredocs import Heredoc, expansions, extract
 from matrixx_builtin.services.effects.ledger import Ledger
 from matrixx_builtin.services.effects.paths import absolute, is_directory, normalised
 from matrixx_builtin.services.effects.redirects import Redirected
@@ -60,6 +61,9 @@ class Shell:
         self.functions: dict[str, Callable[[], str]] = {}
         self.aliases: dict[str, str] = {}
         self.arguments = arguments
+        self.heredocs: list[Heredoc] = []
+        self.trailing: dict[int, list[Node]] = {}
+        """Redirections that the grammar hangs on a whole list or pipeline, by the last command in it: the one they belong to."""
         self.stdin: str = ""
         self.depth = 0
         self._unsure = 0
@@ -89,7 +93,7 @@ class Shell:
         with self.deeper(how) as allowed:
             if not allowed:
                 return DYNAMIC
-            pieces = _pieces(text.replace(DYNAMIC, ""), self.ledger)
+            pieces = _pieces(extract(text.replace(DYNAMIC, ""), self.heredocs), self.ledger)
             return self.fed(stdin, lambda: "".join([self._parsed(piece) for piece in pieces]))
 
     def act(self, role: str, given: str, how: str) -> None:
@@ -172,8 +176,11 @@ class Shell:
         if self.ledger.left < 0:
             return DYNAMIC
         visitor = _VISITORS.get(node.type, Shell.sequence)
+        redirects = self.trailing.pop(node.id, None) if self.trailing else None
         with self.deeper("the command") as allowed:
-            return visitor(self, node) if allowed and self.ledger.spend() else DYNAMIC
+            if not allowed or not self.ledger.spend():
+                return DYNAMIC
+            return visitor(self, node) if redirects is None else self._redirected(node, redirects)
 
     def sequence(self, node: "Node") -> str:
         """Follow the statements one after another."""
@@ -219,8 +226,9 @@ class Shell:
     def define(self, node: "Node") -> str:
         """Remember a function; it does nothing before it is called."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        redirects = node.children_by_field_name("redirect")
         if name is not None and body is not None:
-            self.functions[_text(name)] = lambda: self.visit(body)
+            self.functions[_text(name)] = lambda: self._redirected(body, redirects)
         return ""
 
     def loop(self, node: "Node") -> str:
@@ -263,19 +271,34 @@ class Shell:
 
     def command(self, node: "Node") -> str:
         """Follow one simple command."""
-        return self.redirected(node, node.named_children)
+        return self._redirected(node, [])
 
     def redirection(self, node: "Node") -> str:
         """Follow a statement with redirections."""
         body = node.child_by_field_name("body")
         redirects = [child for child in node.named_children if body is None or child.id != body.id]
-        if body is not None and body.type == "command":
-            return self.redirected(body, [*body.named_children, *redirects])
-        return self.redirected(body, redirects)
+        if body is None or body.type not in _CHAINS:
+            return self._redirected(body, redirects)
+        last = body
+        while last.type in _CHAINS and last.named_child_count:
+            last = last.named_children[-1]
+        self.trailing[last.id] = redirects
+        return self.visit(body)
 
-    def redirected(self, body: "Node | None", parts: "list[Node]") -> str:
-        """Follow a body whose words and redirections are ``parts``."""
-        return Redirected(self, body).follow(parts)
+    def _redirected(self, body: "Node | None", redirects: "list[Node]") -> str:
+        words = body.named_children if body is not None and body.type == "command" else []
+        return Redirected(self, body).follow([*words, *redirects])
+
+    def lone_redirection(self, node: "Node") -> str:
+        """Follow ``$(<file)``."""
+        return Redirected(self, None).follow([node])
+
+    def heredoc(self, heredoc: Heredoc) -> str:
+        """Return a heredoc's text, expanded where its delimiter was not quoted."""
+        if heredoc.literal or not re.search(r"[$`\\]", heredoc.body):
+            return heredoc.body
+        parts = [self.values_in(f'"{part}"')[0] if expanded else part for expanded, part in expansions(heredoc.body)]
+        return "".join(parts)[:LONGEST_TEXT]
 
     def substitution(self, node: "Node") -> str:
         """Follow ``$(...)`` in a place where its text does not matter."""
@@ -344,9 +367,6 @@ class Shell:
             printed = DYNAMIC
             if allowed:
                 printed = self.program(text[1:-1].replace("\\`", "`"), self.stdin) if text.startswith("`") else self.sequence(node)
-        redirected = re.fullmatch(r"\$\(\s*<\s*(\S+)\s*\)", text)
-        if redirected:
-            printed = self.written(redirected[1].strip("'\""))
         return f"{DYNAMIC}$SUBSTITUTED" if printed == DYNAMIC else _NEWLINE_ENDS.sub("", printed)
 
     def process(self, node: "Node") -> list[str]:
@@ -388,7 +408,7 @@ def _decoded(text: bytes) -> str:
 
 def _pieces(text: str, ledger: Ledger) -> list[str]:
     """Keep parsing linear: only few heredocs and pipes in one piece, unless it is short."""
-    if len(text) <= LARGEST or (text.count("<<") <= 16 and text.count("|") <= 256):
+    if len(text) <= LARGEST or text.count("|") <= 256:
         return [text]
     ledger.doubt("limit", "the command is too long to be read as one")
     lines = [line[at : at + LARGEST // 4] for line in text.split("\n")[:4096] for at in range(0, max(len(line), 1), LARGEST // 4)]
@@ -403,6 +423,7 @@ def _pieces(text: str, ledger: Ledger) -> list[str]:
 _STATEMENTS = frozenset(
     "command redirected_statement pipeline list subshell compound_statement if_statement for_statement while_statement case_statement declaration_command".split()
 )
+_CHAINS = frozenset({"list", "pipeline", "negated_command"})
 _VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
     "command": Shell.command,
     "redirected_statement": Shell.redirection,
@@ -420,14 +441,15 @@ _VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
     "ERROR": Shell.broken,
     "program": Shell.sequence,
     "comment": lambda shell, node: "",
+    "file_redirect": Shell.lone_redirection,
     "raw_string": lambda shell, node: "",
     "word": lambda shell, node: "",
-    "heredoc_body": lambda shell, node: "",
 }
 _WORDS: "dict[str, Callable[[Shell, Node], list[str]]]" = {
     "word": lambda shell, node: bare(_text(node)),
     "command_name": lambda shell, node: shell.concatenation(node),
     "concatenation": Shell.concatenation,
+    "file_redirect": Shell.lone_redirection,
     "raw_string": lambda shell, node: [quoted(_text(node)[1:-1])],
     "ansi_c_string": lambda shell, node: [quoted(ansi(_text(node)[2:-1]))],
     "string": Shell.string,

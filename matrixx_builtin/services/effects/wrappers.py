@@ -42,6 +42,7 @@ wsl: 0 -d/-u/--cd=-
 _RUNS = frozenset("run exec x dlx tool shell which".split())
 _SHELLS = frozenset("sh bash zsh dash ksh mksh fish ash rbash yash pwsh-preview".split())
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_MAPFILE = "-* -d/-n/-O/-s/-u/-c/-C=-"
 _READ = "-* -a/-d/-i/-n/-N/-p/-t/-u=-"
 
 
@@ -186,9 +187,9 @@ def where(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 def read(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Set variables to lines of the input: any of them, since loops read one after another."""
-    found = parsed(_READ, args)
+    found = parsed(_MAPFILE if name != "read" else _READ, args)
     lines = [line.strip() for line in stdin.splitlines()[:64]] or [DYNAMIC]
-    if name in {"mapfile", "readarray"}:
+    if name != "read":
         shell.assign((found.operands or ["MAPFILE"])[-1], lines)
         return ""
     targets = found.operands or [value for option, value in found.values if option == "-a"] or ["REPLY"]

@@ -1,7 +1,7 @@
 """Shell programs: what is read, written and deleted, wherever and however it is said."""
 
+import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from matrixx_builtin.services.effects import Effects
@@ -123,15 +123,15 @@ diff <(sort .env) README
 source <(cat .env)
 grep x <<< "$(cat .env)"
 cat <<EOF
-$(cat .env)
-EOF
+|$(cat .env)
+|EOF
 cat <<EOF > out
-`cat .env`
-EOF
+|`cat .env`
+|EOF
 cat \
-  .env
+|  .env
 cat .e\
-nv
+|nv
 cat .env # the secret
 [ -f .env ] && cat .env
 [[ -f .env ]] && source .env
@@ -152,8 +152,8 @@ while :; do cat $f; f=.env; done
 printf -v P '%s' .env; cat $P
 read P <<< .env; cat $P
 read -r P <<EOF; cat $P
-.env
-EOF
+|.env
+|EOF
 echo .env | while read f; do cat $f; done
 IFS= read -r f <<< ".env" && cat "$f"
 mapfile -t F <<< ".env"; cat "${F[@]}"
@@ -197,23 +197,23 @@ echo A=1 2> .env
 >.env echo A=1
 > .env < README cat
 cat > .env <<'EOF'
-A=1
-EOF
+|A=1
+|EOF
 cat <<EOF > .env
-A=1
-EOF
+|A=1
+|EOF
 cat <<'EOF' >> .env
-A=1
-EOF
+|A=1
+|EOF
 cat <<-EOF >.env
-	A=1
-	EOF
+|	A=1
+|	EOF
 cat <<EOF | tee .env
-A=1
-EOF
+|A=1
+|EOF
 cat <<EOF | sed s/a/b/ > .env
-A=1
-EOF
+|A=1
+|EOF
 { echo A=1; } > .env
 ( echo A=1 ) > .env
 { echo A; echo B; } >> .env
@@ -242,18 +242,18 @@ echo "echo A=1 > .env" | sh
 echo "echo A=1 > .env" | bash -s
 bash <<< "echo A=1 > .env"
 bash <<'EOF'
-echo A=1 > .env
-EOF
+|echo A=1 > .env
+|EOF
 sh <<EOF
-echo A=1 > .env
-EOF
+|echo A=1 > .env
+|EOF
 cat <<'EOF' | sh
-echo A=1 > .env
-EOF
+|echo A=1 > .env
+|EOF
 cat > x.sh <<'EOF'
-echo A=1 > .env
-EOF
-bash x.sh
+|echo A=1 > .env
+|EOF
+|bash x.sh
 printf 'echo A > .env\n' > x.sh; chmod +x x.sh; ./x.sh
 printf 'echo A > .env\n' > x.sh && . ./x.sh
 printf 'echo A > .env\n' > x.sh && sh < x.sh
@@ -327,36 +327,36 @@ true # cat .env
 ls # rm .env
 : 'cat .env'
 true <<'EOF'
-cat .env
-EOF
+|cat .env
+|EOF
 cat <<'EOF'
-cat .env
-rm -rf .env
-EOF
+|cat .env
+|rm -rf .env
+|EOF
 cat > notes.md <<'EOF'
-Run `cat .env` and echo A=1 > .env, then rm .env.
-EOF
+|Run `cat .env` and echo A=1 > .env, then rm .env.
+|EOF
 cat > notes.md <<EOF
-Put it in .env; $(date)
-EOF
+|Put it in .env; $(date)
+|EOF
 tee notes.md <<'EOF'
-cat .env
-EOF
+|cat .env
+|EOF
 git commit -m "explain .env"
 git commit -m "explain rm -rf .env and git restore .env"
 git commit -am 'cat .env > x'
 git commit --message="remove .env"
 git commit -m "$(cat <<'EOF'
-Do not read .env; rm .env
-EOF
-)"
+|Do not read .env; rm .env
+|EOF
+|)"
 git commit -F - <<EOF
-explain rm .env
-cat .env
-EOF
+|explain rm .env
+|cat .env
+|EOF
 git commit -F- <<'EOF'
-explain $(cat .env)
-EOF
+|explain $(cat .env)
+|EOF
 git log --grep .env
 git log --grep=.env
 git log --oneline -- .env
@@ -366,9 +366,9 @@ git rm --cached README
 git branch -d fix/.env
 gh pr create --title ".env" --body "rotate .env and id_rsa"
 gh pr create --body "$(cat <<'EOF'
-touches .env
-EOF
-)"
+|touches .env
+|EOF
+|)"
 gh issue create -t x -b 'cat .env'
 grep -rn "rm -rf .env" docs
 grep .env README
@@ -458,7 +458,7 @@ git diff --stat .env
 git diff --name-only -- .env
 git config core.excludesfile .gitignore
 echo a \
-  .env
+|  .env
 cat .envrc
 cat .env.example .env.template
 diff .env.example .env.template
@@ -466,22 +466,8 @@ diff .env.example .env.template
 
 
 def commands(table: str) -> list[str]:
-    """Split a table at its lines; a line that leaves a heredoc or a backslash open takes the following ones in."""
-    found: list[str] = []
-    ends: list[str] = []
-    open_line = False
-    for line in table.strip("\n").split("\n"):
-        if ends or open_line:
-            found[-1] += f"\n{line}"
-        else:
-            found.append(line)
-        if ends and line.strip() == ends[0]:
-            ends.pop(0)
-            open_line = found[-1].count("$(") > found[-1].count(")") and "unterminated" not in line
-        elif not ends:
-            ends = ["EOF"] if "<<" in line and "EOF" in line and "<<<" not in line else []
-            open_line = line.endswith("\\")
-    return found
+    """Split a table at its lines; ``|`` leads the further lines of a command that has them."""
+    return [command.replace("\n|", "\n") for command in re.split(r"\n(?!\|)", table.strip("\n"))]
 
 
 @pytest.mark.parametrize("command", commands(READS))
