@@ -2,10 +2,8 @@
 
 import logging
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,6 @@ from matrixx_core.loading import Found, Plugins, installed, load_installed
 from matrixx_core.markers import PROJECT
 from matrixx_core.plan import Step, make_plans
 from matrixx_core.settings import Settings, load_settings
-from matrixx_core.trust import state_dir
 
 LIFECYCLE = [name for name, spec in vars(specs).items() if hasattr(spec, f"{PROJECT}_spec")]
 """All hookspecs, in the order of a session's life."""
@@ -62,26 +59,11 @@ def steps_of(modules: Mapping[str, Any]) -> dict[str, list[tuple[str, Step]]]:
 
 
 @contextmanager
-def nothing_kept() -> Generator[None]:
-    """Give whatever runs an empty state directory, gone afterwards; only the person's trust is taken along."""
-    real = state_dir()
-    before = os.environ.get("MATRIXX_STATE_DIR")
-    with tempfile.TemporaryDirectory(prefix="matrixx-") as folder:
-        if (trusted := real / "trust.json").is_file():
-            shutil.copyfile(trusted, Path(folder) / "trust.json")
-        os.environ["MATRIXX_STATE_DIR"] = folder
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ["MATRIXX_STATE_DIR"]
-            else:
-                os.environ["MATRIXX_STATE_DIR"] = before
-
-
-@contextmanager
 def log_lines(level: int = logging.WARNING) -> Generator[None]:
-    """Write the engine's log to standard error, one line a record: a stranger's traceback helps nobody here."""
+    """Write the engine's log to standard error, one line a record: a stranger's traceback helps nobody here.
+
+    ``level=logging.CRITICAL`` is for commands that tell the same themselves.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine())
     handler.setLevel(level)
@@ -94,11 +76,6 @@ def log_lines(level: int = logging.WARNING) -> Generator[None]:
     finally:
         log.removeHandler(handler)
         log.propagate = propagated
-
-
-def unique(texts: Iterable[str]) -> list[str]:
-    """The texts without repeats, in order."""
-    return list(dict.fromkeys(texts))
 
 
 class _OneLine(logging.Formatter):

@@ -33,7 +33,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", no_wrap=column in right, overflow="fold")
     for row in rows:

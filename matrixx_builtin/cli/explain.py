@@ -24,7 +24,8 @@ def command(tool: str, args: str, project: Path, session_agent: str, as_json: bo
     """
     import anyio
 
-    from ._engine import log_lines, nothing_kept
+    from ..services.state import nothing_kept
+    from ._engine import log_lines
 
     arguments = _object(sys.stdin.read() if args == "-" else args)
     with log_lines(), nothing_kept(), _output.own_stdout() as out:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from ._engine import Project
 
+PLAIN = {"host_opened", "host_closed", "tools"}
+"""Hookspecs that are plain pluggy calls outside the waves; nobody may stop or change anything there."""
+
 MOST_SHOWN = 3
 """Tools of one hook that a person is shown; ``--json`` has all."""
 
@@ -43,7 +46,10 @@ def listing(opened: "Project") -> list[dict[str, Any]]:
         found = opened.found[name]
         gate = plugins.gates.get(name)
         state = "failed" if name in failed else "disabled" if name in plugins.disabled else f"off: {gate}" if gate else "on"
-        events = [{"event": event, "wave": step.wave, "tools": _tools(step.subjects)} for event, step in steps.get(name, ())]
+        events = [
+            {"event": event, "wave": "observe" if event in PLAIN else step.wave, "tools": _tools(step.subjects)}
+            for event, step in steps.get(name, ())
+        ]
         order = plugins.order.get(name)
         rows.append(
             {

@@ -55,7 +55,8 @@ def _play(host: str, lines: Iterable[Any], emit: Callable[[dict[str, Any]], None
     import anyio
 
     from ..hosts import host_module
-    from ._engine import log_lines, nothing_kept
+    from ..services.state import nothing_kept
+    from ._engine import log_lines
 
     with log_lines(), nothing_kept():
         anyio.run(partial(host_module(host).replay, lines, emit, **options))

@@ -5,11 +5,11 @@ An adapter is a module with ``serve()``, ``replay(...)``, ``found()``, ``install
 """
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
 from types import ModuleType
 from typing import get_args, get_type_hints
 
 import click
-from importlib_metadata import entry_points
 
 from matrixx_core.answers import Allow, Block, Inject
 from matrixx_core.events import Event

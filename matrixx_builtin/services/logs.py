@@ -13,8 +13,6 @@ from pathlib import Path
 
 from matrixx_core.trust import state_dir
 
-from .redaction import redact
-
 MOST_BYTES = 2 * 1024 * 1024
 """Bytes of one log file; then it gets the next number."""
 
@@ -66,6 +64,8 @@ class _Redacting(logging.Formatter):
     """Redacts a record as it will stand in the file: message, traceback and all."""
 
     def format(self, record: logging.LogRecord) -> str:
+        from .redaction import redact  # its rules take a while to load, and a quiet engine has nothing to log
+
         text = super().format(record)
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} ... ({len(text)} characters)"

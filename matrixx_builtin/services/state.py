@@ -8,7 +8,10 @@ import contextlib
 import fcntl
 import json
 import logging
+import os
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
@@ -69,7 +72,28 @@ def kept_timings(project: str | None = None) -> list[Kept]:
 
 def forget_timings(project: str | None = None) -> bool:
     """Begin again from nothing; false if that could not be done."""
-    return not database().exists() or _tried(lambda db: db.execute("DELETE FROM timings WHERE ?1 IS NULL OR project = ?1", (project,)).rowcount) is not None
+    return (
+        not database().exists()
+        or _tried(lambda db: db.execute("DELETE FROM timings WHERE ?1 IS NULL OR project = ?1", (project,)).rowcount) is not None
+    )
+
+
+@contextlib.contextmanager
+def nothing_kept() -> Generator[None]:
+    """Give whatever runs an empty state directory, gone afterwards; only the person's trust is taken along."""
+    real = state_dir()
+    before = os.environ.get("MATRIXX_STATE_DIR")
+    with tempfile.TemporaryDirectory(prefix="matrixx-") as folder:
+        if (trusted := real / "trust.json").is_file():
+            shutil.copyfile(trusted, Path(folder) / "trust.json")
+        os.environ["MATRIXX_STATE_DIR"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["MATRIXX_STATE_DIR"]
+            else:
+                os.environ["MATRIXX_STATE_DIR"] = before
 
 
 def _add(db: sqlite3.Connection, project: str, rows: list[tuple[str, str, Timing]]) -> int:

@@ -1,10 +1,11 @@
 """OpenCode 1.18: the adapter, the plugin file it installs, and the client for its API."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..changes import Installation
+from ..findings import Finding
 
 
 def serve() -> None:
@@ -62,3 +63,10 @@ def obeyed() -> Mapping[str, str]:
     from .install import OBEYED
 
     return OBEYED
+
+
+def examine(directory: Path, *, asked: bool) -> Iterator[Finding]:
+    """Look for what keeps this host from being guarded (``matrixx doctor``)."""
+    from .examine import examine
+
+    yield from examine(directory, asked=asked)

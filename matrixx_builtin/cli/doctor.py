@@ -1,0 +1,158 @@
+"""``matrixx doctor``."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import _options, _output
+
+if TYPE_CHECKING:
+    from matrixx_core.plan import Step
+
+    from ..hosts.findings import Finding
+    from ._engine import Project
+
+MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "error": ("ERROR", "bold red")}
+
+
+@click.command()
+@_options.project
+@click.option("--host", callback=_options.host_name, metavar="NAME", help="Only this agent, which is then expected to be here.")
+@_options.as_json
+def command(project: Path, host: str | None, as_json: bool) -> None:
+    """Find what keeps the hooks from working.
+
+    Exit code 1 when something does.
+    """
+    from dataclasses import asdict
+
+    with _quiet(), _output.own_stdout() as out:
+        findings = list(examine(project, host))
+        if as_json:
+            _output.print_json([asdict(finding) for finding in findings], out=out)
+    if not as_json:
+        _show(findings)
+    if any(finding.level == "error" for finding in findings):
+        raise SystemExit(1)
+
+
+def examine(project: Path, host: str | None = None) -> Iterator[Finding]:
+    """Look at everything: settings, plugins, what they have done so far, and each agent."""
+    from ..hosts import host_module, host_names
+    from ._engine import open_project
+
+    opened = open_project(project)
+    yield from _settings(opened)
+    yield from _plugins(opened)
+    yield from _activity(opened)
+    yield from _tools(opened)
+    for name in [host] if host else host_names():
+        module = host_module(name)
+        yield from module.examine(project, asked=host is not None)
+        yield from _blind_spots(opened, name)
+
+
+def _quiet() -> AbstractContextManager[None]:
+    from ._engine import log_lines
+
+    return log_lines(logging.CRITICAL)  # all of it is among the findings
+
+
+def _settings(opened: Project) -> Iterator[Finding]:
+    from ..hosts.findings import Finding
+
+    for problem in opened.settings.problems:
+        yield Finding("warn", str(problem), "that part of the settings is not in force", f"correct it in {problem.where}")
+    for line in opened.plugins.waiting:
+        yield Finding("warn", line, "a project may not open a guard by itself", "look at it, then run: matrixx trust")
+    for line in opened.plugins.problems:
+        yield Finding("warn", line, "", "correct it where it is said")
+
+
+def _plugins(opened: Project) -> Iterator[Finding]:
+    from ..hosts.findings import Finding
+
+    plugins = opened.plugins
+    for one in plugins.failed:
+        yield Finding("error", f"plugin {one.name!r} of {one.dist} was left out", one.reason, f"upgrade it, or: pip uninstall {one.dist}")
+    for name, answers in opened.steps().items():
+        if not answers:
+            found = opened.found[name]
+            why = "it answers no event, so nothing ever calls it"
+            yield Finding("error", f"plugin {name!r} of {found.dist} has no hook", why, f"upgrade it, or: pip uninstall {found.dist}")
+    on = len(plugins.order) - len(plugins.gates)
+    yield Finding("ok", f"{on} hooks are on, {len(plugins.disabled)} disabled, {len(plugins.gates)} off by their own settings")
+
+
+def _activity(opened: Project) -> Iterator[Finding]:
+    """Hooks that nothing has called since the first call that was counted here."""
+    from ..hosts.findings import Finding
+    from ..services.state import kept_timings
+
+    kept = kept_timings(str(opened.directory))
+    if not kept:
+        yield Finding(
+            "warn", "no hook has been called in this project yet", "no agent has run here with Matrixx", "run your agent once here"
+        )
+        return
+    since = time.strftime("%Y-%m-%d", time.localtime(min(one.first for one in kept)))
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(max(one.last for one in kept)))
+    calls = sum(one.timing.calls for one in kept)
+    yield Finding("ok", f"{calls} calls of hooks since {since}, the last at {last}")
+    called = {one.plugin for one in kept}
+    events = {name: answers for name, answers in opened.steps().items() if name not in opened.plugins.gates}
+    never = sorted(name for name, answers in events.items() if name not in called and _is_counted(answers))
+    if never:
+        why = "what they wait for has not happened, or the host does not report it"
+        yield Finding("warn", f"never called since {since}: {', '.join(never)}", why, "see what they wait for: matrixx hooks")
+    failing = sorted({one.plugin for one in kept if one.timing.answers.get("error")})
+    if failing:
+        yield Finding("warn", f"have failed since {since}: {', '.join(failing)}", "their work was skipped or the call refused", _see_log())
+
+
+def _is_counted(answers: list[tuple[str, Step]]) -> bool:
+    from .hooks import PLAIN
+
+    return any(event not in PLAIN for event, _ in answers)
+
+
+def _see_log() -> str:
+    from ..services.logs import log_file
+
+    return f"see {log_file()}"
+
+
+def _tools(opened: Project) -> Iterator[Finding]:
+    from ..hosts.findings import Finding
+
+    if "secret-leak-guard" in opened.plugins.order and not shutil.which("gitleaks"):
+        yield Finding("ok", "gitleaks is not on PATH", "commits are scanned by the built-in rules alone; with it, by both")
+
+
+def _blind_spots(opened: Project, host: str) -> Iterator[Finding]:
+    from ..hosts import blind_spots, host_module
+    from ..hosts.findings import Finding
+
+    for plugin, why in blind_spots(opened.steps(), host_module(host).obeyed()):
+        yield Finding("warn", f"{plugin!r} cannot do all of its work in {host}", why, "nothing to do: it is a limit of the host")
+
+
+def _show(findings: list[Finding]) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 1))
+    for finding in findings:
+        mark, style = MARKS[finding.level]
+        told = _output.styled(finding.what, "bold" if finding.level == "error" else "")
+        for line in filter(None, (finding.why, finding.way_out and f"-> {finding.way_out}")):
+            told.append(f"\n{line}", style="dim")
+        table.add_row(_output.styled(mark, style), told)
+    _output.print_rich(table)
