@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
+from .plan import Step
+
 MOST_ROWS = 1_000
 """Events whose calls wait to be counted; then the next one pays for all (some milliseconds)."""
 
@@ -21,8 +23,8 @@ class Ran(NamedTuple):
     error: str = ""
 
 
-Row: TypeAlias = tuple[str, str, int, AnswerKind, str]
-"""The fields of a ``Ran``: the dispatcher makes one for every call, and a named tuple takes five times as long to make."""
+Row: TypeAlias = tuple[Step, float, AnswerKind, str]
+"""Step, seconds, answer, error: what becomes a ``Ran`` when somebody looks. One is made for every call of every hook."""
 
 
 @dataclass(slots=True)
@@ -78,11 +80,11 @@ class Timings:
         """Count what was recorded: for a moment when nobody waits."""
         waiting, self._rows = self._rows, []
         for event, rows in waiting:
-            for plugin, _, ns, answer, _ in rows:
-                timing = self._table.get((plugin, event))
+            for step, seconds, answer, _ in rows:
+                timing = self._table.get((step.plugin, event))
                 if timing is None:
-                    timing = self._table[plugin, event] = Timing()
-                timing.add(ns, answer)
+                    timing = self._table[step.plugin, event] = Timing()
+                timing.add(round(seconds * 1e9), answer)
 
     def __iter__(self) -> Iterator[tuple[str, str, Timing]]:
         self.count()

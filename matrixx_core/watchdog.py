@@ -24,15 +24,15 @@ class HookTimeout(Exception):
 
 @dataclass(slots=True)
 class Running:
-    """The plain hook that runs at this moment, if any, and since when (``time.perf_counter_ns``)."""
+    """The plain hook that runs at this moment, if any, and since when (``time.perf_counter`` seconds)."""
 
     step: Step | None = None
-    since: int = 0
+    since: float = 0.0
 
     @property
     def overdue(self) -> bool:
         step = self.step
-        return step is not None and time.perf_counter_ns() - self.since > step.options.deadline_ms * 1_000_000
+        return step is not None and time.perf_counter() - self.since > step.options.deadline_ms / 1_000
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def watching(running: Running) -> Generator[None]:
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         if running.overdue:  # looked at again here, on the hook's own thread: it may have ended since
-            running.since = time.perf_counter_ns()
+            running.since = time.perf_counter()
             raise HookTimeout
 
     def look() -> None:
