@@ -1,6 +1,7 @@
 """``matrixx demo``."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -32,8 +33,10 @@ def command(html: Path | None, host: str, disable: tuple[str, ...], keep: bool, 
 
     with _output.own_stdout() as out:
         stage = Terminal(Console(file=sys.stderr if as_json else out, highlight=False), steps=not as_json)
-        play = real.run if host == "opencode" else run.run
-        report = anyio.run(lambda: play(stage, disabled=disable, keep=keep))
+        if host == "opencode":
+            report = real.run(stage, disabled=disable, keep=keep)
+        else:
+            report = anyio.run(partial(run.run, stage, disabled=disable, keep=keep))
         if html:
             html.write_text(page.page(report), "utf-8")
         if as_json:
