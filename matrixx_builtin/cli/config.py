@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import click
 
@@ -96,10 +96,14 @@ def _said(raw: Any, keys: tuple[str, ...]) -> Any:
     return raw
 
 
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
 def _is_in(said: Any, value: Any) -> bool:
     """Whether what an untrusted file says is in force: as it is, or as an addition to a list."""
-    if isinstance(said, list) and isinstance(value, list):
-        return all(one in value for one in cast(list[Any], said))
+    if _is_list(said) and _is_list(value):
+        return all(one in value for one in said)
     return bool(said == value)
 
 
