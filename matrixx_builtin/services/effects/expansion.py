@@ -38,7 +38,9 @@ def values_of(shell: "Shell", text: str) -> list[str]:
 def _variable(shell: "Shell", name: str) -> list[str] | None:
     if name in {"@", "*"}:
         return list(shell.arguments) or [""]
-    if name.isdigit() and name != "0":
+    if name == "0":
+        return [shell.zero] if shell.zero else None
+    if name.isdigit():
         return list(shell.arguments[int(name) - 1 : int(name)][:1]) if len(name) < 4 else None
     return shell.known(name)
 

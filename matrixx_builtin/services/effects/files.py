@@ -63,7 +63,7 @@ def _sed_script(shell: "Shell", script: str) -> None:
 
 def editor(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Open the operands for change, and do what a batch of editor commands says."""
-    found = parsed("-* -c/--cmd/-S/-u/-i/-s/-w/-p/-T/--eval/--load=-", [arg for arg in args if not arg.startswith("+")])
+    found = parsed("-* -c/--cmd/-S/-u/-i/-w/-T/--eval/--load=-", [arg for arg in args if not arg.startswith("+")])
     for operand in found.operands:
         shell.act("b", operand, name)
     commands = [value for option, value in found.values if option in {"-c", "--cmd"}]

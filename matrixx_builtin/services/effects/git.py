@@ -204,8 +204,8 @@ def worktree(shell: "Shell", how: str, args: list[str], stdin: str) -> None:
         _act_on(shell, "w", operands[1:2], how)
     elif operands[:1] == ["remove"]:
         _act_on(shell, "d", operands[1:2], how)
-    elif operands[:1] == ["move"]:
-        shell.ledger.move(*(operands[1:3] + ["", ""])[:2], shell.directories, how)
+    elif operands[:1] == ["move"] and len(operands) > 2:
+        shell.ledger.move(operands[1], operands[2], shell.directories, how)
 
 
 def diff_program(shell: "Shell", name: str, args: list[str], stdin: str) -> str:

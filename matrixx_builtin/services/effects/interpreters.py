@@ -150,7 +150,7 @@ def _operands(shell: "Shell", name: str, language: Language, line: Line) -> None
         if loops:
             shell.act("e" if "i" in line.flags else "r", operand, f"{name} -i" if "i" in line.flags else name)
     if not loops:
-        writes = any(re.search(r"write|unlink|open|remove|rename|trunc", code) for code in line.codes)
+        writes = any(re.search(r"write|unlink|remove|rename|trunc|['\"][wax]b?\+?['\"]", code) for code in line.codes)
         guess(shell, name, line.rest, "b" if writes else "r")
 
 
@@ -179,6 +179,7 @@ def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> N
         shell.ledger.doubt("code", f"{language} runs what only the shell knows")
         return
     with shell.deeper(language) as allowed:
+        code = code.replace("do shell script", "system") if language == "applescript" else code
         if allowed and not (language == "python" and python_code.analyse(shell, code.replace(DYNAMIC, ""), arguments)):
             script_code.analyse(shell, language, code, arguments)
 

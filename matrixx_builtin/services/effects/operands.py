@@ -104,6 +104,14 @@ def _names(shell: "Shell", value: str, how: str) -> None:
         shell.act("r", name if "/" in name else f"**/{name}", how)
 
 
+def _read(shell: "Shell", value: str, how: str) -> None:
+    shell.act("r", value, how)
+
+
+def _program(shell: "Shell", value: str, how: str) -> None:
+    shell.program(value, how=how)
+
+
 def revision(shell: "Shell", value: str, how: str) -> None:
     """Read git's ``REV:path``, or a path that stands alone."""
     found = _REVISION.fullmatch(value)
@@ -116,6 +124,7 @@ _SPECIAL: "dict[str, Callable[[Shell, str, str], None]]" = {
     "@": _after_at,
     "g": _names,
     "v": revision,
+    "f": lambda shell, value, how: (_after_at if "=" in value else _read)(shell, value, how),
     "k": lambda shell, value, how: shell.act("r", value.partition("=")[2] or value, how),
-    "s": lambda shell, value, how: [shell.program(value, how=how), None][1],
+    "s": _program,
 }

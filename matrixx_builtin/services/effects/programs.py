@@ -2,7 +2,7 @@
 
 Each line: names, a colon, a description as ``options.py`` reads it. Letters: ``r`` read, ``w`` write, ``a`` append, ``e`` edit in place, ``b`` read and
 write, ``d`` delete, ``m`` looked at from outside, ``-`` of no concern, ``p`` a pattern or message (of no concern), ``u`` a URL, ``@`` a text that may
-name a file after ``@``, ``v`` git's ``REV:path``, ``g`` a glob of names that are read, ``s`` shell code, ``x`` a command from here on.
+name a file after ``@``, ``v`` git's ``REV:path``, ``g`` a glob of names that are read, ``k`` ``key=file`` or a file, ``f`` ``key=@file`` or a file, ``s`` shell code, ``x`` a command from here on.
 """
 
 import re
@@ -33,7 +33,7 @@ rg ag ack pt ripgrep: p r* -e/--regexp=p! -f/--file=r! -m/-A/-B/-C/-t/-T/-j/-M/-
 findstr find-string select-string sls: p r* -path/-literalpath=r -pattern=p!
 sd: p p b*
 gpg gpg2 age rage minisign signify: r* -o/--output/-O=w -r/--recipient/-u/--passphrase/--homedir=- -i/--identity/--passphrase-file=r
-sops ansible-vault eyaml: - r* -i^ --in-place^ --output=w
+sops ansible-vault eyaml: r* -i^ --in-place^ --output=w
 openssl: -* -in/-inkey/-key/-cert/-CAfile/-certfile/-signkey/-CA/-CAkey/-kfile/-config/-sigfile/-verify/-sign=r -out/-keyout/-writerand=w -passin/-pass=@
 ssh-keygen: -* -f=b -s/-i/-e=r -t/-b/-C/-N/-n=-
 ssh-add: r*
@@ -58,7 +58,7 @@ stty logger hatch twine whatis unset popd dirs aws gcloud az heroku: -*
 make gmake just task ninja cmake rake ant: -* -f/--file=r -C/--directory=-
 npm pnpm yarn vite next jest vitest turbo nx wrangler serverless netlify vercel: -* --env-file/--dotenv-key=r
 pip pip3 pipx conda mamba poetry pdm rye: -* -r/--requirement/-c/--constraint=r --prefix/--root/-t/--target=w
-gh glab hub tea jira: -* -F/--body-file/--notes-file/--input/--env-file=r -f/--raw-field=- --field=@ -b/-t/--body/--title/-m/--message=p
+gh glab hub tea jira: -* --body-file/--notes-file/--input/--env-file=r -F/-f/--field/--raw-field=f -b/-t/--body/--title/-m/--message=p
 kubectl oc helm k9s: -* -f/--filename/--from-env-file/--kubeconfig/-k/--values=r --from-file=k
 terraform tofu terragrunt packer: -* -var-file/--var-file=r
 ansible ansible-playbook: -* -i/--inventory/--private-key/--vault-password-file=r -e=@

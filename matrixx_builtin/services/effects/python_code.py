@@ -168,7 +168,7 @@ class Reader:
         if name in {"b64decode", "fromhex", "unhexlify", "urlsafe_b64decode"}:
             return [_decoded(text, name) for text in self.fold(node.args[0])]
         if name in {"decode", "encode"} and len(node.args) > 1:
-            return [str(codecs.decode(text, codec)) for text in self.fold(node.args[0]) for codec in self.fold(node.args[1]) if "rot" in codec]
+            return [codecs.decode(text, "rot13") for text in self.fold(node.args[0]) if any("rot" in codec for codec in self.fold(node.args[1]))]
         if name in {"bytes", "bytearray"} and node.args:
             return [bytes(self._numbers(node.args[0])).decode("utf-8", "replace")] if self._numbers(node.args[0]) else self.fold(node.args[0])
         if name == "reversed" and node.args:
@@ -236,7 +236,7 @@ class Reader:
         elif last == "input" and owner == "fileinput":
             edits = any(keyword.arg == "inplace" for keyword in call.keywords)
             self._act("e" if edits else "r", self._texts(call.args[:1]), "fileinput")
-        elif not only_speaks(name):
+        elif last not in _SAME and not only_speaks(name):
             self._guess(call, last)
 
     def _evaluate(self, call: ast.Call) -> None:

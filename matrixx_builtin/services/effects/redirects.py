@@ -68,11 +68,11 @@ class Redirected:
     def _file(self, part: "Node") -> None:
         found = _OPERATOR.match(part.text or b"")
         operator = found[2].decode() if found else ">"
-        first, *more = part.children_by_field_name("destination") or [None]
-        for word in more:
+        destinations = part.children_by_field_name("destination")
+        for word in destinations[1:]:
             self._word(word)
-        if first is not None and not (operator == "<" and self._text_from(first)):
-            for target in self.shell.words(first):
+        if destinations and not (operator == "<" and self._text_from(destinations[0])):
+            for target in self.shell.words(destinations[0]):
                 self._open(target, operator, to_stdout=not found or found[1] in {b"", b"1"})
 
     def _text_from(self, word: "Node") -> bool:
@@ -124,7 +124,7 @@ class Redirected:
         try:
             return self.shell.run(argv, self.stdin)
         finally:
-            for name in (one.partition("=")[0] for one in named):
-                self.shell.variables.pop(name, None)
-                if name in kept:
-                    self.shell.variables[name] = kept[name]
+            for key in (one.partition("=")[0] for one in named):
+                self.shell.variables.pop(key, None)
+                if key in kept:
+                    self.shell.variables[key] = kept[key]

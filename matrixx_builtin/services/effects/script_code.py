@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 _HASH_IS_NO_COMMENT = frozenset({"javascript"})
 _WRITES = re.compile(r"write|unlink|append|trunc|save|dump|output|rename|remove|rm(?:Sync)?\(|['\"][wa]b?\+?['\"]|>\s*\$|delete|put_contents", re.IGNORECASE)
 _INTERPOLATED = re.compile(r"[$#@]\{\s*([A-Za-z_$]\w*)\s*\}|(?<!\\)\$([A-Za-z_]\w*)")
-_KEYWORDS = frozenset("return if else while for do end then and or not new await my our local var let const def use from in of function print puts echo say die".split())
+_KEYWORDS = frozenset("return if else while for do end then and or not new await my our local var let const def use from in of function print puts echo say die eq ne lt gt le ge cmp xor unless elsif".split())
 
 
 @dataclass(slots=True)
@@ -36,6 +36,7 @@ class Frame:
     args: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    array: list[str] = field(default_factory=list)
     target: str = ""
 
     def next(self) -> str:
@@ -43,6 +44,8 @@ class Frame:
         text = "".join(self.pieces)
         if self.pieces:
             self.args.append(text)
+        self.args.extend(self.array)
+        self.array.clear()
         self.pieces.clear()
         return text
 
@@ -93,7 +96,7 @@ class Script:
     def _inside(self, text: str) -> str:
         head = re.match(r"%[qQxw]?.|q[qx]?.|.", text)
         body = text[len(head[0]) if head else 1 : -1]
-        if text[0] == "'":
+        if text[0] == "'" and self.language in {"perl", "ruby", "php", "awk"}:
             return body.replace("\\'", "'").replace("\\\\", "\\")
         body = _INTERPOLATED.sub(lambda found: self._value(found[1] or found[2]), body) if self.language != "awk" else body
         return ansi(re.sub(r"\\u\{([0-9A-Fa-f]{1,6})\}", lambda found: chr(min(int(found[1], 16), 0x10FFFF)), body))
@@ -168,7 +171,7 @@ class Script:
         if text:
             self.frames[-1].pieces.append(text)
         elif done.closer == "]":
-            self.frames[-1].args.extend(done.args)
+            self.frames[-1].array[:] = done.args
             self.frames[-1].numbers.extend(done.numbers)
 
     # Calls
@@ -176,7 +179,7 @@ class Script:
     def _called(self, call: Frame) -> str:
         """Do what a call says; returns the text that it makes."""
         last = call.name.rpartition(".")[2]
-        made = _made(last, call)
+        made = _made(last, call, self.frames[-1].array)
         if made is not None:
             return made
         if call.closer == "]" or not last:
@@ -241,7 +244,7 @@ def _canonical(name: str) -> str:
     return re.sub(r"\?\.|::|->|:", ".", name.lstrip("$@%")).lower()
 
 
-def _made(last: str, call: Frame) -> str | None:
+def _made(last: str, call: Frame, array: list[str]) -> str | None:
     """Return the text that a building function makes of literals."""
     if last in {"fromcharcode", "fromcodepoint", "chr", "char"} and call.numbers:
         return "".join(chr(min(number, 0x10FFFF)) for number in call.numbers)
@@ -253,7 +256,11 @@ def _made(last: str, call: Frame) -> str | None:
         return from_hex(call.args[0])
     if last in {"strrev", "reverse"} and len(call.args) == 1:
         return call.args[0][::-1]
-    if last in {"join", "catfile", "expand_path", "resolve"} and call.args and "path" in call.name + "path" and "." in call.name:
+    if last == "join" and array and len(call.args) == 1:
+        made = call.args[0].join(array)
+        array.clear()
+        return made
+    if last in {"join", "catfile", "expand_path", "resolve"} and len(call.args) > 1:
         return "/".join(call.args)
     return None
 

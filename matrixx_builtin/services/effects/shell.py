@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from os import environ
 from typing import TYPE_CHECKING
 
@@ -55,12 +55,13 @@ class Shell:
 
     def __init__(self, ledger: Ledger, directory: str, *, arguments: tuple[str, ...] = ()) -> None:
         self.ledger = ledger
-        self.directories = (directory,)
+        self.directories: tuple[str, ...] = (directory,)
         self.before: tuple[str, ...] = (directory,)
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, Callable[[], str]] = {}
         self.aliases: dict[str, str] = {}
         self.arguments = arguments
+        self.zero = ""
         self.heredocs: list[Heredoc] = []
         self.trailing: dict[int, list[Node]] = {}
         """Redirections that the grammar hangs on a whole list or pipeline, by the last command in it: the one they belong to."""
@@ -140,11 +141,11 @@ class Shell:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Do something in a subshell or a program of its own: directory, variables and arguments are as before afterwards."""
-        kept = self.directories, self.before, dict(self.variables), self.arguments
+        kept = self.directories, self.before, dict(self.variables), self.arguments, self.zero
         try:
             yield
         finally:
-            self.directories, self.before, self.variables, self.arguments = kept
+            self.directories, self.before, self.variables, self.arguments, self.zero = kept
 
     @contextmanager
     def maybe(self) -> Iterator[None]:
@@ -214,7 +215,7 @@ class Shell:
         for stage in node.named_children:
             if stage.type != "comment":
                 directories = self.directories
-                passed = self.fed(passed, lambda stage=stage: self.visit(stage))
+                passed = self.fed(passed, partial(self.visit, stage))
                 self.directories = directories
         return passed
 
@@ -333,6 +334,14 @@ class Shell:
         self.visit(node)
         return [f"{DYNAMIC}{quoted(_text(node))}"]
 
+    def nothing(self, node: "Node") -> str:
+        """Pass over what does nothing where it stands."""
+        return ""
+
+    def literal(self, node: "Node") -> list[str]:
+        """Return the text as it is written."""
+        return [_text(node)]
+
     def concatenation(self, node: "Node") -> list[str]:
         """Return the alternatives of adjoining pieces."""
         return joined([self.marked(child) for child in node.children])
@@ -440,29 +449,16 @@ _VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
     "command_substitution": Shell.substitution,
     "ERROR": Shell.broken,
     "program": Shell.sequence,
-    "comment": lambda shell, node: "",
     "file_redirect": Shell.lone_redirection,
-    "raw_string": lambda shell, node: "",
-    "word": lambda shell, node: "",
+    **dict.fromkeys(("comment", "raw_string", "word"), Shell.nothing),
 }
 _WORDS: "dict[str, Callable[[Shell, Node], list[str]]]" = {
     "word": lambda shell, node: bare(_text(node)),
-    "command_name": lambda shell, node: shell.concatenation(node),
-    "concatenation": Shell.concatenation,
-    "file_redirect": Shell.lone_redirection,
     "raw_string": lambda shell, node: [quoted(_text(node)[1:-1])],
     "ansi_c_string": lambda shell, node: [quoted(ansi(_text(node)[2:-1]))],
     "string": Shell.string,
-    "translated_string": lambda shell, node: shell.concatenation(node),
-    "simple_expansion": Shell.unquoted_inside,
-    "expansion": Shell.unquoted_inside,
-    "command_substitution": Shell.unquoted_inside,
+    **dict.fromkeys(("concatenation", "command_name", "translated_string"), Shell.concatenation),
+    **dict.fromkeys(("simple_expansion", "expansion", "command_substitution"), Shell.unquoted_inside),
     "process_substitution": Shell.process,
-    "brace_expression": lambda shell, node: [_text(node)],
-    "number": lambda shell, node: [_text(node)],
-    "extglob_pattern": lambda shell, node: [_text(node)],
-    "regex": lambda shell, node: [_text(node)],
-    "test_operator": lambda shell, node: [_text(node)],
-    "special_variable_name": lambda shell, node: [_text(node)],
-    "variable_name": lambda shell, node: [_text(node)],
+    **dict.fromkeys(("brace_expression", "number", "extglob_pattern", "regex", "test_operator", "variable_name"), Shell.literal),
 }

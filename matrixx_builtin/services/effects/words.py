@@ -93,7 +93,7 @@ def is_dynamic(text: str) -> bool:
 
 
 def _braces(marked: str) -> list[str]:
-    words, done = [marked], []
+    words, done = [marked], list[str]()
     while words and len(words) + len(done) <= MOST:
         word = words.pop(0)
         group = _group(word)

@@ -49,8 +49,9 @@ _READ = "-* -a/-d/-i/-n/-N/-p/-t/-u=-"
 def wrapped(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Run the command that follows the wrapper's own options and operands."""
     description = DESCRIPTIONS[name]
-    spec, found = spec_of(description), parsed(description, args, stop_at_operand=True)
+    spec = spec_of(description)
     count = spec.operands[0]
+    found = parsed(description, args, stop_at_operand=count.isdigit() or count == "run")
     for option, value in found.values:
         _wrapper_option(shell, spec.values.get(option, "-"), value, name, option)
     operands = [operand for operand in found.operands if operand != "--"]
@@ -68,7 +69,11 @@ def wrapped(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
         return ""
     if name.startswith(("dotenv", "env-cmd", "with-env", "godotenv")) and not found.has("-f", "-e", "--file", "--env-file"):
         shell.act("r", ".env", name)
-    return _inner(shell, name, operands[int(count) :], stdin)
+    argv = operands[int(count) :]
+    while len(argv) > 1 and argv[0] in spec.values:
+        _wrapper_option(shell, spec.values[argv[0]], argv[1], name, argv[0])
+        argv = argv[2:]
+    return _inner(shell, name, argv, stdin)
 
 
 def _inner(shell: "Shell", name: str, argv: list[str], stdin: str) -> str:
@@ -78,11 +83,13 @@ def _inner(shell: "Shell", name: str, argv: list[str], stdin: str) -> str:
             shell.assign(key, [value])
         if argv[:1] in (["run"], ["exec"]) and name.startswith("dotenv"):
             argv = [arg for arg in argv[1:] if arg != "--"]
-        if name in {"watch", "parallel", "entr"} and len(argv) == 1:
+        if name == "parallel":
+            at = argv.index(":::") if ":::" in argv else len(argv)
+            items = [one for one in argv[at + 1 :] if not one.startswith(":::")] or stdin.split()[:64]
+            template = " ".join(argv[:at])
+            return "".join([shell.program(_filled(template, item), "", name) for item in items])
+        if name in {"watch", "entr"} and len(argv) == 1:
             return shell.program(argv[0], stdin, name)
-        if name == "parallel" and ":::" in argv:
-            at = argv.index(":::")
-            return _with_items(shell, argv[:at], [one for one in argv[at + 1 :] if not one.startswith(":::")], "{}")
         return shell.run(argv, stdin) if argv else ""
 
 
@@ -112,7 +119,7 @@ def _subcommand(shell: "Shell", name: str, operands: list[str], args: list[str],
 
 def sh(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Run a shell: its ``-c`` text, its script, or the program on its input."""
-    at, text, is_code = 0, "", False
+    at, is_code = 0, False
     while at < len(args) and args[at][:1] in {"-", "+"} and args[at] != "-":
         arg = args[at]
         at += 1
@@ -128,8 +135,8 @@ def sh(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     rest = args[at:]
     with shell.scope():
         if is_code:
-            text, shell.arguments = (rest[0] if rest else ""), tuple(rest[2:])
-            return shell.program(text, stdin, f"{name} -c")
+            shell.zero, shell.arguments = "".join(rest[1:2]), tuple(rest[2:])
+            return shell.program(rest[0] if rest else "", stdin, f"{name} -c")
         if rest and rest[0] != "-":
             return script(shell, name, rest)
         shell.arguments = tuple(rest[1:])
@@ -217,6 +224,10 @@ def _with_items(shell: "Shell", argv: list[str], items: list[str], mark: str) ->
         rounds = ([word.replace(mark, item) for word in argv] for item in items or [f"{DYNAMIC}$ITEM"])
         return "".join([shell.run(one) for one in rounds])
     return shell.run([*argv, *items])
+
+
+def _filled(template: str, item: str) -> str:
+    return template.replace("{}", item) if "{}" in template else f"{template} {item}"
 
 
 def _split(text: str) -> list[str]:
