@@ -4,6 +4,7 @@ What OpenCode drops is delivered another way: text beside a call goes after the 
 (``tool.execute.after`` is not called then), behind the error in every later request of the session.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import anyio
 
 from matrixx_core.dispatch import Outcome
+from matrixx_core.errors import ClientError
 from matrixx_core.events import (
     ChatMessage,
     Event,
@@ -25,11 +27,17 @@ from matrixx_core.host import Host
 from matrixx_core.markers import Subjects
 from matrixx_core.session import Session
 
-from ...services import context
+from ...services import context, wake
 from .translate import HOOKS, Edit, Raw, table, text
+
+log = logging.getLogger("matrixx")
 
 ALWAYS_SEEN = frozenset({"session.created", "session.deleted"})
 """Events that the adapter itself needs: who is whose child, and whose memory may go."""
+
+IDLE = "session.idle"
+ENDED = frozenset({IDLE, "session.deleted", "session.error"})
+"""Events after which a child no longer runs."""
 
 FAILED_PART = "message.part.updated"
 
@@ -57,8 +65,10 @@ class Calls:
 class OpenCode:
     """One OpenCode instance and the engine that answers it."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, *, one_shot: bool = False) -> None:
+        """``one_shot`` is ``opencode run``, which ends when it falls idle: it must be given a prompt before that."""
         self.host = host
+        self.one_shot = one_shot
 
     @property
     def interest(self) -> dict[str, Any]:
@@ -68,12 +78,14 @@ class OpenCode:
         events = wanted["session_event"] | Subjects(ALWAYS_SEEN)
         if wanted["permission_asked"] != Subjects():
             events |= Subjects(frozenset({"permission.asked"}))
+        if IDLE in events:
+            events |= Subjects(frozenset({"session.status"}))  # OpenCode tells idleness in both ways
         failures = wanted["tool_execute_failed"] != Subjects()
         if failures or self._may_speak_beside():
             table["experimental.chat.messages.transform"] = Subjects(others=True)
         rows = {**table, "event": events}
         shown = {name: {"names": sorted(one.names), "others": one.others} for name, one in rows.items() if one != Subjects()}
-        return {**shown, "failures": failures}
+        return {**shown, "failures": failures, "steps": self.one_shot and IDLE in events}
 
     async def hook(self, name: str, inp: Raw, output: Raw) -> Answer:
         """Answer one hook call; a hook that OpenCode has and we do not is left as it is."""
@@ -99,19 +111,56 @@ class OpenCode:
         kind, properties = text(raw.get("type")), table(raw.get("properties"))
         session_id = text(properties.get("sessionID")) or text(table(properties.get("info")).get("id"))
         answer = Answer()
+        part = table(properties.get("part"))
+        if kind == FAILED_PART and _is_failure(part):
+            await self._tell_failure(self.host.sessions[session_id or text(part.get("sessionID"))], part, answer)
+            return answer
+        if kind == FAILED_PART:
+            if self.one_shot and part.get("type") == "step-finish" and part.get("reason") != "tool-calls":
+                await self._idle(session_id or text(part.get("sessionID")), properties, answer)
+            return answer
+        self._know_kin(kind, session_id, properties)
         if kind == "permission.asked":
             await self._permission(properties, answer)
-        elif kind == FAILED_PART and _is_failure(table(properties.get("part"))):
-            part = table(properties.get("part"))
-            await self._tell_failure(self.host.sessions[session_id or text(part.get("sessionID"))], part, answer)
-        else:
-            if kind == "session.created" and (parent := text(table(properties.get("info")).get("parentID"))):
-                self.host.sessions[session_id].parent = parent
-            outcome = await self.host.session_event(SessionEvent(session_id=session_id, type=kind, properties=properties))
-            answer.outcomes.append(outcome)
-            for note in outcome.notes:
-                context.add(self.host.sessions[session_id], note.text, source=note.plugin, priority=note.answer.priority)
+        if kind != IDLE:
+            await self._tell(session_id, kind, properties, answer)
+        if kind == IDLE or (kind == "session.status" and table(properties.get("status")).get("type") == "idle"):
+            await self._idle(session_id, properties, answer)
         return answer
+
+    async def _tell(self, session_id: str, kind: str, properties: Raw, answer: Answer) -> None:
+        outcome = await self.host.session_event(SessionEvent(session_id=session_id, type=kind, properties=properties))
+        answer.outcomes.append(outcome)
+        for note in outcome.notes:
+            context.add(self.host.sessions[session_id], note.text, source=note.plugin, priority=note.answer.priority)
+
+    async def _idle(self, session_id: str, properties: Raw, answer: Answer) -> None:
+        """Tell the hooks once, then send at most one of the prompts that they offer."""
+        session = self.host.sessions[session_id]
+        if not wake.first_report(session):
+            return
+        await self._tell(session_id, IDLE, properties, answer)
+        client = self.host.rules.client
+        if (chosen := wake.decide(session)) is None:
+            if wake.stuck(session):
+                await client.toast("Nothing changed after three prompts: this session waits for you.", tone="warning")
+            return
+        sent = False
+        try:
+            await client.prompt(session_id, chosen.text, reply=not self.one_shot, agent=chosen.agent)
+            sent = True
+        except ClientError as error:
+            log.warning("the prompt of %r could not be sent: %s", chosen.source, error)
+        finally:
+            wake.settle(session, sent=sent)
+
+    def _know_kin(self, kind: str, session_id: str, properties: Raw) -> None:
+        parent = text(table(properties.get("info")).get("parentID"))
+        if kind == "session.created" and parent:
+            self.host.sessions[session_id].parent = parent
+            self.host.sessions[parent].state(wake.Wake).running_children.add(session_id)
+        elif kind in ENDED and (parent := self.host.sessions[session_id].parent):
+            self.host.sessions[parent].state(wake.Wake).running_children.discard(session_id)
 
     def _may_speak_beside(self) -> bool:
         return any(step.wave in {"guard", "rewrite"} for step in self.host.plans["tool_execute_before"].steps)

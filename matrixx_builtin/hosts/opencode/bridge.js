@@ -96,7 +96,8 @@ class Engine {
       for (const line of lines) if (line) this.take(child, line)
     })
     for (const handle of [child, child.stdin, child.stdout]) handle.unref?.()
-    this.write({ op: "hello", protocol: PROTOCOL, pid: process.pid, directory: this.ctx.directory, worktree: this.ctx.worktree })
+    this.write({ op: "hello", protocol: PROTOCOL, pid: process.pid, oneShot: process.argv.includes("run"),
+      directory: this.ctx.directory, worktree: this.ctx.worktree })
     this.readyTimer = this.later(READY_MS, () => { if (!this.interest) this.kill(child, `not ready within ${READY_MS} ms`) })
   }
 
@@ -254,7 +255,8 @@ class Engine {
     }
     const part = event.type === "message.part.updated" && event.properties?.part
     const failure = part?.type === "tool" && part.state?.status === "error" && this.interest.failures
-    if (failure || includes(this.interest.event, event.type)) this.write({ event })
+    const step = part?.type === "step-finish" && this.interest.steps
+    if (failure || step || includes(this.interest.event, event.type)) this.write({ event })
   }
 
   async dispose() {

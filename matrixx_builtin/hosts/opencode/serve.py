@@ -71,7 +71,7 @@ class Engine:
         try:
             async with Host.open(directory, client=OpenCodeClient(self.request)) as host:
                 with watching(host.rules.running):
-                    self._adapters.append(OpenCode(host))
+                    self._adapters.append(OpenCode(host, one_shot=self._hello.get("oneShot") is True))
                     self._ready.set()
                     await self._announce_changes(host)
         except Exception:

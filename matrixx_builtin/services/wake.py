@@ -1,0 +1,131 @@
+"""Who may wake a session: hooks offer a prompt, and at most one is sent for each time the session falls idle.
+
+The rules are section K of the session spec: one arbiter, common gates, a reservation before sending, and an end when
+nothing changes. An adapter asks ``decide`` when its host reports that a session is idle, sends what it gets in the way its
+host takes prompts, and tells ``settle`` how that went.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from matrixx_core import Session
+
+Purpose: TypeAlias = Literal["recovery", "fallback", "loop", "mission", "tasks", "background", "babysitter"]
+"""What a prompt is for, most urgent first."""
+
+UNCHANGED = 3
+"""Prompts with the same fingerprint after which a session is left alone until something changes (C25)."""
+
+COOLDOWN = 30.0
+"""Seconds without a new prompt after the host refused one."""
+
+SAME_IDLE = 0.5
+"""Seconds within which two reports of idleness are one (hosts tell it twice; spec config-and-dispatch 3.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A prompt that a hook would send; ``fingerprint`` is what must change for another one to make sense."""
+
+    source: str
+    purpose: Purpose
+    text: str
+    fingerprint: str = ""
+    agent: str = ""
+
+
+@dataclass(slots=True)
+class Wake:
+    """What the arbiter knows of one session."""
+
+    offers: list[Offer] = field(default_factory=list[Offer])
+    waiting_for_person: set[str] = field(default_factory=set[str])
+    running_children: set[str] = field(default_factory=set[str])
+    stopped: bool = False
+    busy: bool = False
+    reserved: bool = False
+    fingerprint: str = ""
+    unchanged: int = 0
+    told: bool = False
+    not_before: float = 0.0
+    idle_since: float = field(default=-1e9)
+
+
+def offer(session: Session, one: Offer) -> None:
+    """Offer a prompt for the moment that the session falls idle; a second offer of one source replaces its first."""
+    wake = session.state(Wake)
+    wake.offers = [other for other in wake.offers if other.source != one.source]
+    wake.offers.append(one)
+
+
+def stop(session: Session) -> None:
+    """Let nothing wake the session until its person writes again."""
+    wake = session.state(Wake)
+    wake.stopped = True
+    wake.offers.clear()
+
+
+def rearm(session: Session) -> None:
+    """The person has written: what came before no longer counts."""
+    wake = session.state(Wake)
+    wake.stopped = wake.told = False
+    wake.unchanged = 0
+    wake.fingerprint = ""
+    wake.not_before = 0.0
+
+
+def first_report(session: Session) -> bool:
+    """Whether this report of idleness is a new one, not the second telling of the same."""
+    wake, now = session.state(Wake), time.monotonic()
+    new = now - wake.idle_since >= SAME_IDLE
+    wake.idle_since = now
+    return new
+
+
+def decide(session: Session) -> Offer | None:
+    """Take the most urgent offer if every gate is open, and reserve the session for it; all other offers are dropped."""
+    wake = session.state(Wake)
+    offers, wake.offers = wake.offers, []
+    if not offers or closed_gate(session):
+        return None
+    chosen = min(offers, key=lambda one: get_args(Purpose).index(one.purpose))
+    fingerprint = f"{chosen.source}:{chosen.fingerprint}"
+    wake.unchanged = wake.unchanged + 1 if fingerprint == wake.fingerprint else 1
+    wake.fingerprint = fingerprint
+    if wake.unchanged > UNCHANGED:
+        return None
+    wake.reserved = True
+    return chosen
+
+
+def closed_gate(session: Session) -> str:
+    """Why nothing may wake the session now, or ``""``."""
+    wake = session.state(Wake)
+    gates = {
+        "it was stopped": wake.stopped,
+        "it waits for the person": bool(wake.waiting_for_person),
+        "a child session runs": bool(wake.running_children),
+        "a prompt is under way": wake.reserved,
+        "it is busy": wake.busy,
+        "the host refused a prompt a moment ago": time.monotonic() < wake.not_before,
+    }
+    return next((why for why, closed in gates.items() if closed), "")
+
+
+def stuck(session: Session) -> bool:
+    """Whether the session was given up because nothing changes; true once, so that the person is told once."""
+    wake = session.state(Wake)
+    if wake.unchanged <= UNCHANGED or wake.told:
+        return False
+    wake.told = True
+    return True
+
+
+def settle(session: Session, *, sent: bool) -> None:
+    """End the reservation: a sent prompt makes the session busy, a refused one starts the cool-down."""
+    wake = session.state(Wake)
+    wake.reserved = False
+    wake.busy = sent
+    if not sent:
+        wake.not_before = time.monotonic() + COOLDOWN

@@ -1,0 +1,186 @@
+"""At most one prompt for each time a session falls idle, and none once nothing changes (C25, C26, C28)."""
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+from matrixx_builtin.essentials import wake_gates
+from matrixx_builtin.hosts.opencode.adapter import OpenCode
+from matrixx_builtin.services import wake
+from matrixx_builtin.services.wake import Offer, Purpose
+from matrixx_core import Session, SessionEvent, rewrite
+from matrixx_core.errors import ClientError
+from matrixx_core.host import Host
+from matrixx_core.loading import load
+from matrixx_core.testing import RecordingClient
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1_000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+def offering(name: str, purpose: Purpose, fingerprints: Iterator[str]) -> ModuleType:
+    @rewrite(types={"session.idle"})
+    def session_event(event: SessionEvent, session: Session) -> None:
+        wake.offer(session, Offer(name, purpose, f"{name} says go on", next(fingerprints)))
+
+    module = ModuleType(name)
+    vars(module)["session_event"] = session_event
+    return module
+
+
+def same() -> Iterator[str]:
+    while True:
+        yield "same"
+
+
+class Story:
+    """An OpenCode instance with hooks that offer prompts, and a clock that stands still unless told."""
+
+    def __init__(self, clock: list[float], *plugins: ModuleType, one_shot: bool = False) -> None:
+        self.clock, self.client = clock, RecordingClient()
+        modules: dict[str, Any] = {one.__name__: one for one in plugins} | {"wake-gates": wake_gates}
+        self.opencode = OpenCode(Host(load(modules), client=self.client), one_shot=one_shot)
+
+    def tell(self, kind: str, session: str = "ses_1", **properties: Any) -> None:
+        self.clock[0] += 1
+        anyio.run(self.opencode.event, {"type": kind, "properties": {"sessionID": session, **properties}})
+
+    def idle(self) -> None:
+        self.tell("session.status", status={"type": "idle"})
+        self.clock[0] -= 1
+        self.tell("session.idle")
+
+    def user_writes(self, **part: Any) -> None:
+        self.clock[0] += 1
+        output = {"message": {"id": "msg_1"}, "parts": [{"type": "text", "text": "hello", "id": "prt_1", **part}]}
+        anyio.run(self.opencode.hook, "chat.message", {"sessionID": "ses_1"}, output)
+
+    @property
+    def prompts(self) -> list[str]:
+        return [arguments["text"] for name, arguments in self.client.requests if name == "prompt"]
+
+    @property
+    def toasts(self) -> list[str]:
+        return [arguments["message"] for name, arguments in self.client.requests if name == "toast"]
+
+
+def test_an_offer_is_sent_once_although_idleness_is_told_twice(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    story.idle()
+    assert story.prompts == ["todos says go on"]
+
+
+def test_of_several_offers_only_the_most_urgent_is_sent(clock: list[float]) -> None:
+    story = Story(
+        clock, offering("todos", "tasks", same()), offering("repair", "recovery", same()), offering("sitter", "babysitter", same())
+    )
+    story.idle()
+    assert story.prompts == ["repair says go on"]
+
+
+def test_without_progress_three_prompts_are_the_end_and_the_person_is_told_once(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    for _ in range(10):
+        story.idle()
+    assert len(story.prompts) == 3
+    assert story.toasts == ["Nothing changed after three prompts: this session waits for you."]
+
+
+def test_the_person_or_progress_starts_the_count_again(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    for _ in range(5):
+        story.idle()
+    story.user_writes()
+    story.idle()
+    assert len(story.prompts) == 4
+    moving = Story(clock, offering("todos", "tasks", iter(map(str, range(100)))))
+    for _ in range(10):
+        moving.idle()
+    assert len(moving.prompts) == 10
+
+
+def test_our_own_prompt_is_not_the_person(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    for _ in range(5):
+        story.idle()
+        story.user_writes(synthetic=True, metadata={"matrixx": True})
+    assert len(story.prompts) == 3
+
+
+@pytest.mark.parametrize(
+    ("closing", "opening"),
+    [
+        (("session.error", {"error": {"name": "MessageAbortedError"}}), None),
+        (("question.asked", {"id": "que_1"}), ("question.replied", {"requestID": "que_1"})),
+        (("question.asked", {"id": "que_1"}), ("question.rejected", {"requestID": "que_1"})),
+        (("permission.asked", {"id": "per_1"}), ("permission.replied", {"requestID": "per_1"})),
+    ],
+)
+def test_a_closed_gate_lets_nothing_through(clock: list[float], closing: tuple[str, Any], opening: tuple[str, Any] | None) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    story.tell(closing[0], **closing[1])
+    story.idle()
+    assert story.prompts == []
+    if opening:
+        story.tell(opening[0], **opening[1])
+    else:
+        story.user_writes()
+    story.idle()
+    assert len(story.prompts) == 1
+
+
+def test_a_running_child_keeps_its_parent_asleep(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    story.tell("session.created", session="ses_2", info={"id": "ses_2", "parentID": "ses_1"})
+    story.idle()
+    assert story.prompts == []
+    story.tell("session.deleted", session="ses_2")
+    story.idle()
+    assert len(story.prompts) == 1
+
+
+def test_stopping_drops_what_was_offered(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    wake.stop(story.opencode.host.sessions["ses_1"])
+    story.idle()
+    assert story.prompts == []
+
+
+def test_a_refused_prompt_starts_a_cool_down(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    story = Story(clock, offering("todos", "tasks", iter(map(str, range(100)))))
+    tries: list[str] = []
+
+    async def refuses(session_id: str, text: str, **more: Any) -> None:
+        tries.append(text)
+        raise ClientError("no")
+
+    monkeypatch.setattr(story.client, "prompt", refuses)
+    story.idle()
+    story.idle()
+    assert len(tries) == 1
+    clock[0] += wake.COOLDOWN
+    story.idle()
+    assert len(tries) == 2
+
+
+def test_while_a_prompt_is_under_way_no_other_is_decided(clock: list[float]) -> None:
+    session = Session("s")
+    wake.offer(session, Offer("a", "loop", "x"))
+    assert wake.decide(session) is not None
+    wake.offer(session, Offer("b", "recovery", "y"))
+    assert (wake.decide(session), wake.closed_gate(session)) == (None, "a prompt is under way")
+
+
+def test_a_one_shot_run_is_given_its_prompt_before_it_ends(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()), one_shot=True)
+    story.tell("message.part.updated", part={"type": "step-finish", "reason": "tool-calls"})
+    assert story.prompts == []
+    story.tell("message.part.updated", part={"type": "step-finish", "reason": "stop"})
+    [(_, arguments)] = [one for one in story.client.requests if one[0] == "prompt"]
+    assert arguments["reply"] is False
