@@ -20,7 +20,7 @@ TAG = "matrixx"
 class Event(BaseModel):
     """Something that happened in the host."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     blockable: ClassVar[bool] = False
     """Whether a guard may stop this event; if so, a changed event is judged once more before it is let go."""

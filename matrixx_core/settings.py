@@ -4,7 +4,7 @@ Nothing here ever rewrites a user's file, and no mistake in one place changes wh
 """
 
 import copy
-import difflib
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
-import json5
-from importlib_metadata import entry_points
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.config import JsonDict
 
+from .entries import entries
 from .trust import is_trusted
 
 HOSTS = "matrixx.hosts"
@@ -208,7 +207,7 @@ FILES = ("matrixx.jsonc", "matrixx.json")
 def installed_names() -> Names:
     """Old, retired and seed names, from every module of the entry-point group ``matrixx.names``."""
     names = Names()
-    for entry in entry_points(group=NAMES):
+    for entry in entries(NAMES):
         module: ModuleType = entry.load()
         names.renamed |= getattr(module, "RENAMED", {})
         names.retired |= getattr(module, "RETIRED", {})
@@ -265,7 +264,9 @@ def tightened(kind: type[BaseModel], section: dict[str, Any], wished: Mapping[st
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the closest known name, else ``""``."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    from difflib import get_close_matches  # needed only where something is wrong
+
+    close = get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -282,7 +283,7 @@ def _read(settings: Settings, path: Path | None, scope: Scope) -> Source | None:
     try:
         content = path.read_bytes()
         text = content.decode("utf-8-sig")
-        raw: Any = json5.loads(text) if text.strip() else {}
+        raw = _parsed(text) if text.strip() else {}
     except (OSError, ValueError, RecursionError) as error:
         settings.problems.append(Problem(f"{path}:{_error_line(error)}", f"this file is ignored as a whole: {_first_line(error)}"))
         return None
@@ -290,6 +291,16 @@ def _read(settings: Settings, path: Path | None, scope: Scope) -> Source | None:
         settings.problems.append(Problem(f"{path}:1", "this file is ignored as a whole: it must hold one object"))
         return None
     return Source(path, scope, text, raw, trusted=scope == "user" or is_trusted(path, content))
+
+
+def _parsed(text: str) -> Any:
+    """Most files are plain JSON, which the C parser reads in a thousandth of the time; it need not explain what is wrong."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        import json5
+
+        return json5.loads(text)
 
 
 def _drop_unsafe(settings: Settings) -> None:
@@ -311,7 +322,7 @@ def _tell_unknown_sections(settings: Settings) -> None:
 
 @cache
 def _hosts() -> list[str]:
-    return sorted(entry_points(group=HOSTS).names)
+    return sorted(entries(HOSTS).names)
 
 
 def _shout(name: str) -> str:
@@ -349,13 +360,16 @@ def _first_line(error: Exception) -> str:
 
 
 def _dropped(section: Any, where: tuple[int | str, ...]) -> bool:
-    for key in where[:-1]:
+    """Delete the value that was refused, as near to it as the section goes: an error also names ``[key]`` or a union's member."""
+    nearest: tuple[Any, int | str] | None = None
+    for key in where:
+        if not isinstance(section, dict | list):
+            break
         try:
-            section = section[key]
-        except (KeyError, IndexError, TypeError):
-            return False
-    try:
-        del section[where[-1]]
-    except (KeyError, IndexError, TypeError):
+            nearest, section = (section, key), section[key]  # type: ignore[index]
+        except (LookupError, TypeError):
+            break
+    if nearest is None:
         return False
+    del nearest[0][nearest[1]]
     return True
