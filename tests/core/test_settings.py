@@ -1,13 +1,15 @@
 """Whatever is wrong in one place of a settings file, all that is right elsewhere holds (C39)."""
 
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
 from matrixx_core import trust
-from matrixx_core.settings import Names, Settings, load_settings, merge
+from matrixx_core.settings import Names, Settings, load_settings, merge, rescued
 
 KNOWN = ("env-file-write-guard", "comment-checker", "quality-gate", "oracle-md-only")
 NAMES = Names(
@@ -133,6 +135,20 @@ def test_nothing_is_ever_written(home: Path, project: Path) -> None:
     before = (path.read_bytes(), path.stat().st_mtime_ns)
     load_settings(project, names=NAMES).disabled(KNOWN)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+class Odd(BaseModel):
+    names: dict[Annotated[str, Field(pattern="^[a-z]+$")], int | bool | None] = {}
+    number: int = 1
+
+
+def test_a_refused_key_or_union_member_takes_only_itself_along() -> None:
+    told: list[str] = []
+    section = {"names": {"good": 1, "BAD": 2, "worse": "x"}, "number": 5}
+    found = rescued(Odd, section, lambda keys, message: told.append(message))
+    assert (found.names, found.number) == ({"good": 1}, 5)
+    assert any("BAD" in message for message in told)
+    assert any("worse" in message for message in told)
 
 
 JSON = st.recursive(
