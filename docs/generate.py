@@ -124,6 +124,7 @@ def hooks_page() -> str:
     for folder in folders():
         name, summary = folder.name.removeprefix("matrixx-"), project(folder)["description"]
         head.append(f"| [{name}](#{name}) | {summary} |")
+        sys.path.insert(0, str(folder))
         sections.append(hook_section(name, summary, importlib.import_module(folder.name.replace("-", "_"))))
     return "\n".join([*head, "", *sections])
 
@@ -155,19 +156,24 @@ def _narrowed(subjects: Subjects) -> str:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    yield ROOT / "docs" / "events.md", events_page()
-    yield ROOT / "docs" / "hooks.md", hooks_page()
-    yield ROOT / "docs" / "settings.md", settings_page()
     yield ROOT / "plugins" / BATTERIES / "pyproject.toml", batteries()
+    yield ROOT / "docs" / "events.md", events_page()
+    yield ROOT / "docs" / "settings.md", settings_page()
+    yield ROOT / "docs" / "hooks.md", hooks_page()  # last: a new folder's own dependencies come with the sync after the first
 
 
 def main() -> None:
-    stale = [path for path, text in pages() if not path.is_file() or path.read_text("utf-8") != text]
-    if "--check" in sys.argv:
-        raise SystemExit("".join(f"{path.relative_to(ROOT)} is stale: run python docs/generate.py\n" for path in stale) or 0)
+    check = "--check" in sys.argv
+    stale: list[Path] = []
     for path, text in pages():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        if path.is_file() and path.read_text("utf-8") == text:
+            continue
+        stale.append(path)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    if check and stale:
+        raise SystemExit("".join(f"{path.relative_to(ROOT)} is stale: run python docs/generate.py\n" for path in stale))
 
 
 if __name__ == "__main__":
