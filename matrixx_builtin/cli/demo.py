@@ -24,6 +24,8 @@ def command(html: Path | None, host: str, disable: tuple[str, ...], keep: bool, 
     A recorded OpenCode session is played in a scratch folder, with your hooks and without them. Calls that are let go are really
     carried out there, so that both can be compared. Your projects, settings and state are left alone.
     """
+    if html and not html.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(html.absolute().parent)!r}; make it first", param_hint="--html")
     import anyio
     from rich.console import Console
 

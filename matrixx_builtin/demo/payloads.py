@@ -110,7 +110,7 @@ def request(transcript: Sequence[Raw]) -> Iterator[tuple[str, Raw, Raw]]:
     yield "experimental.chat.messages.transform", {}, {"messages": transcript}
     asked = {"sessionID": SESSION, "agent": "build", "model": MODEL_INFO}
     yield "experimental.chat.system.transform", {"sessionID": SESSION, "model": MODEL_INFO}, {"system": ["You are a coding agent."]}
-    yield "chat.params", asked, {"temperature": 0, "topP": 1, "maxOutputTokens": 4_096, "options": {}}
+    yield "chat.params", asked, {"maxOutputTokens": 4_096, "options": {}}
     yield "chat.headers", asked, {"headers": {}}
 
 

@@ -67,14 +67,14 @@ class Terminal:
     def end(self, report: Report, page: Path | None = None) -> None:
         """The tables after the last step, and where to go from here."""
         self.console.print()
-        self.console.print(_hooks(report), _comparison(report))
+        self.console.print(_hooks(report), comparison(report))
         for problem in report.problems:
             self.console.print(Text(f"! {problem}", style="magenta"))
         for name, why in report.off.items():
             self.console.print(Text(f"off: {name} ({why})", style="dim"))
         if report.kept:
             self.console.print(f"The scratch folder is kept: {report.kept}", soft_wrap=True)
-        self.console.print(_summary(report))
+        self.console.print(summary(report))
         if page:
             self.console.print(f"The page is written: {page}", soft_wrap=True)
         else:
@@ -84,7 +84,7 @@ class Terminal:
 def _grid() -> Table:
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(width=3, justify="right", style="dim")
-    grid.add_column(width=10)
+    grid.add_column(width=10, no_wrap=True, overflow="crop")
     grid.add_column(ratio=1, overflow="fold")
     grid.add_column(width=9, justify="right", style="dim")
     return grid
@@ -131,7 +131,8 @@ def _hooks(report: Report) -> RenderableType:
     return table
 
 
-def _comparison(report: Report) -> RenderableType:
+def comparison(report: Report) -> RenderableType:
+    """What was measured after both runs."""
     table = Table(box=box.SIMPLE_HEAD, title="The same session", title_style="bold", title_justify="left", pad_edge=False)
     table.add_column("measured afterwards", ratio=1)
     table.add_column("without hooks", justify="right")
@@ -147,11 +148,12 @@ def shown(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def _summary(report: Report) -> Text:
+def summary(report: Report) -> Text:
+    """The run in one line."""
     spent = sum(one.ms for step in report.steps for call in step.calls for one in call.ran)
     counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in ("blocked", "changed", "noted", "passed"))
     return Text.assemble(
-        (f"{len(report.steps)} steps: {counts}. ", "bold"), f"All hooks together took {spent:.0f} ms of {report.seconds:.1f} s."
+        (f"{len(report.steps)} steps: {counts}. ", "bold"), f"All hooks together: {spent:.0f} ms of {report.seconds:.1f} s."
     )
 
 
