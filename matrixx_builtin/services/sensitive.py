@@ -76,6 +76,7 @@ def secret_files(touches: Iterable[Touch], settings: SecretFileSettings, directo
     A virtual environment that happens to be called ``.env`` is a directory of programs and holds no secret.
     """
     patterns = _patterns(settings)
+    touches = (touch for touch in touches if len(touch.path) <= LONGEST)  # no file has a longer name
     return tuple(
         touch for touch in touches if matching([_straightened(touch)], patterns, base=directory) and not _in_virtualenv(touch.path)
     )
@@ -128,7 +129,7 @@ def _anchored(path: str) -> str:
 
 
 def _in_virtualenv(path: str) -> bool:
-    return any((place / "pyvenv.cfg").is_file() for place in (Path(path), *Path(path).parents) if len(path) < LONGEST)
+    return any((place / "pyvenv.cfg").is_file() for place in (Path(path), *Path(path).parents))
 
 
 def _is_scratch(touch: Touch, directory: str) -> bool:
