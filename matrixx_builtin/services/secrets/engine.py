@@ -1,18 +1,21 @@
-"""Kingfisher's 488 rules, loaded beside the work and used once they are there."""
+"""Kingfisher's 488 rules and ours in one engine, loaded beside the work and used once they are there."""
 
 import importlib
+import json
 import logging
 import os
 import re
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import platformdirs
 
-from .judgement import token_severity
-from .quick import Span
-from .rules import OVERRULED
+from .judgement import POOREST, token_severity
+from .quick import Span, quick_spans, structural_spans, token_spans
+from .rules import CLUES, OVERRULED, TOKEN_RULES
 
 log = logging.getLogger("matrixx.secrets")
 
@@ -20,12 +23,15 @@ RULE_CACHE = "KF_RULE_CACHE_DIR"
 """Environment variable that moves the cache of compiled rules (2.4 MB; it turns 3 s of set-up into 0.3 s)."""
 
 WINDOW, OVERLAP = 64 * 1024, 4 * 1024
-"""Bytes given to kingfisher at once, and how far a window reaches into the next one: some of its rules take quadratic time on near
-misses (1 MB of repeated key headers: 4.4 s at once, 0.3 s in windows)."""
+"""Bytes given to kingfisher at once, and how far a window reaches into the next one."""
+PATIENCE = 0.025
+"""Seconds that kingfisher may take over one window, thirty times what ordinary text needs; near misses of its own rules can take far more."""
+REACH = 320
+"""Characters from a clue to the end of what it can be a clue to; the longest separator is about 150, a password's start 100 more."""
 
 
 class _Scanner(Protocol):
-    def scan(self, data: bytes) -> list[Any]: ...
+    def scan(self, data: bytes, *, timeout: float) -> list[Any]: ...
 
 
 class Kingfisher:
@@ -57,31 +63,30 @@ class Kingfisher:
         return self.ready
 
     def spans(self, text: str) -> Iterator[Span]:
-        """What kingfisher finds in a text, without the placeholders."""
+        """What kingfisher finds in a text with its rules and with ours, without the placeholders.
+
+        Where it fails, or takes too long over text made for that, our own rules answer alone.
+        """
         if self._scanner is None:
             return
-        places = _Places(data := text.encode("utf-8", "replace").replace(b"\0", b" "), plain=text.isascii())
-        for start in range(0, max(len(data), 1), WINDOW):
-            for finding in self._found(self._scanner, data[start : start + WINDOW + OVERLAP]):
-                rule, where = finding.rule_id.rpartition(".")[2], finding.location
-                if rule not in OVERRULED and (severity := token_severity(finding.secret)):
-                    first, last = places.of(start + where["start_offset"]), places.of(start + where["end_offset"])
-                    yield Span(first, last, 2, rule, _short(finding.rule_name), severity, finding.secret)
-
-    def _found(self, scanner: _Scanner, data: bytes) -> list[Any]:
-        """What is visible in one window, in order of place."""
         try:
-            findings = [finding for finding in scanner.scan(data) if finding.visible]
+            found = list(_read(self._scanner, text))
+        except TimeoutError:
+            found = list(quick_spans(text))
         except Exception:  # a native scanner's failure must not take our own rules along
-            log.exception("kingfisher failed on a text of %d bytes; only our own rules looked at it", len(data))
-            return []
-        return sorted(findings, key=lambda finding: int(finding.location["start_offset"]))
+            log.exception("kingfisher failed on a text of %d characters; our own rules looked at it", len(text))
+            found = list(quick_spans(text))
+        yield from found
 
     def _load(self) -> None:
         try:
             sdk = importlib.import_module("kingfisher_sdk")
-            scanner: _Scanner = sdk.Scanner(sdk.Rules(cache_dir=_rule_cache()))
-            scanner.scan(b"warm = up")
+            with tempfile.TemporaryDirectory(prefix="matrixx-") as folder:
+                own = Path(folder, "matrixx.yml")
+                own.write_text(_own_rules(), encoding="utf-8")
+                cache = None if os.environ.get(RULE_CACHE) else _folder()
+                scanner: _Scanner = sdk.Scanner(sdk.Rules([own], cache_dir=cache))
+            scanner.scan(b"warm = up", timeout=60)
             self._scanner = scanner
         except ImportError:
             log.info("kingfisher is not installed; secrets are found by our own rules alone (pip install 'matrixx-core[secrets]')")
@@ -108,20 +113,64 @@ class _Places:
         return self._character
 
 
+def _read(scanner: _Scanner, text: str) -> Iterator[Span]:
+    clues: dict[str, list[range]] = {}
+    places = _Places(data := text.encode("utf-8", "replace").replace(b"\0", b" "), plain=text.isascii())
+    for start in range(0, max(len(data), 1), WINDOW):
+        findings = [finding for finding in scanner.scan(data[start : start + WINDOW + OVERLAP], timeout=PATIENCE) if finding.visible]
+        for finding in sorted(findings, key=lambda finding: int(finding.location["start_offset"])):
+            rule, place = finding.rule_id, places.of(start + finding.location["start_offset"])
+            if rule in _TOKENS:
+                yield from token_spans(_TOKENS[rule], _TOKENS[rule].pattern.match(text, place))
+            elif rule in _CLUES:
+                _note(clues.setdefault(_CLUES[rule], []), place)
+            else:
+                yield from _judged(finding, place, places.of(start + finding.location["end_offset"]))
+    yield from structural_spans(text, clues)
+
+
+def _judged(finding: Any, start: int, end: int) -> Iterator[Span]:
+    """A finding of kingfisher's own rules, unless it is a placeholder or a matter of ours."""
+    rule = finding.rule_id.rpartition(".")[2]
+    if rule not in OVERRULED and (severity := token_severity(finding.secret)):
+        yield Span(start, end, 2, rule, _short(finding.rule_name), severity, finding.secret)
+
+
+def _note(ranges: list[range], place: int) -> None:
+    """Add the surroundings of a clue, joined to those of the last one."""
+    start, stop = place, place + REACH
+    if ranges and start <= ranges[-1].stop:
+        last = ranges.pop()
+        start, stop = min(start, last.start), max(stop, last.stop)
+    ranges.append(range(start, stop))
+
+
 def _short(sentence: str) -> str:
     """Kingfisher's rule names are sentences; the first clause is enough."""
     return re.split(r", |\. ", sentence, maxsplit=1)[0][:100]
 
 
-def _rule_cache() -> str | None:
-    if os.environ.get(RULE_CACHE):
-        return None
+def _own_rules() -> str:
+    """Our rules in kingfisher's format, so that one pass of its engine answers for both."""
+    tokens = [_entry(name, rule.shape, POOREST) for name, rule in _TOKENS.items()]
+    clues = [_entry(name, f"({pattern})", 0.0) for name, (_, pattern) in zip(_CLUES, CLUES, strict=True)]
+    return json.dumps({"rules": tokens + clues})
+
+
+def _entry(name: str, pattern: str, entropy: float) -> dict[str, Any]:
+    return {"name": name, "id": name, "pattern": pattern, "min_entropy": entropy, "confidence": "medium", "examples": []}
+
+
+def _folder() -> Path | None:
+    """Our private cache folder; ``None`` where it cannot be made."""
     folder = platformdirs.user_cache_path("matrixx") / "kingfisher"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return None
-    return str(folder)
+    return folder
 
 
+_TOKENS = {f"matrixx.{rule.id}": rule for rule in TOKEN_RULES}
+_CLUES = {f"matrixx.clue.{place}": clue for place, (clue, _) in enumerate(CLUES)}
 KINGFISHER = Kingfisher()

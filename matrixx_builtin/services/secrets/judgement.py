@@ -18,6 +18,7 @@ from .rules import (
     NAME_WORD,
     PLACEHOLDER_WORDS,
     PUBLIC_JWT,
+    PUBLIC_SAMPLES,
     SEQUENCES,
     UUID,
     VARIABLE,
@@ -47,7 +48,7 @@ def entropy(text: str) -> float:
 
 def is_placeholder(value: str) -> bool:
     """Whether the value only stands for a secret: a word for it, a template, a keyboard run, a filler."""
-    if VARIABLE.fullmatch(value) or value.startswith(PUBLIC_JWT):
+    if VARIABLE.fullmatch(value) or value.startswith(PUBLIC_JWT) or value in PUBLIC_SAMPLES:
         return True
     low = value.lower()
     return (
@@ -74,6 +75,8 @@ def assigned_severity(name: str, value: str, *, quoted: bool) -> Severity | None
         return None
     if DIGEST.match(value) or is_placeholder(value):
         return None
+    if (inner := packed_text(value)) is not None:
+        return assigned_severity(name, inner, quoted=True)
     low = value.lower()
     return "block" if looks_random(value) and not any(word in low for word in MOCK_WORDS) else "warn"
 
@@ -81,13 +84,13 @@ def assigned_severity(name: str, value: str, *, quoted: bool) -> Severity | None
 _NOT_IN_VALUES = (" ", "\t", "://", "()")
 
 
-def login_severity(user: str, password: str, host: str = "") -> Severity | None:
+def login_severity(user: str, password: str, host: str = "", scheme: str = "") -> Severity | None:
     """How bad a password beside a user name is, in an address or a ``-u`` flag."""
     if is_placeholder(password) or WEAK_PASSWORD.fullmatch(password) or password.lower() == user.lower() or len(password) < 4:
         return None
     if looks_random(password):
         return "block"
-    return "warn" if host.lower() in LOCAL_HOSTS or not host else "block"
+    return "warn" if host.lower() in LOCAL_HOSTS or not host or scheme.endswith(("http", "https")) else "block"
 
 
 def looks_random(value: str) -> bool:
@@ -126,6 +129,17 @@ def basic_login(encoded: str) -> tuple[str, str] | None:
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return None
     return (user, password) if colon else None
+
+
+def packed_text(value: str) -> str | None:
+    """The text that a value is the base64 of, as Kubernetes writes its secrets; ``None``: it is something else."""
+    if len(value) < SHORTEST_PLAIN or len(value) % 4 or not value.removesuffix("=").removesuffix("=").isalnum():
+        return None
+    try:
+        inner = base64.b64decode(value, validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return inner if inner.isprintable() else None
 
 
 def _jwt_severity(value: str) -> Severity | None:

@@ -2,10 +2,11 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .judgement import assigned_severity, basic_login, login_severity, token_severity
+from .judgement import SHORTEST_VALUE, assigned_severity, basic_login, login_severity, token_severity
 from .rules import (
     ASSIGNMENTS,
     BARE,
@@ -21,6 +22,7 @@ from .rules import (
     TOKEN_RULES,
     URL_LOGIN,
     Severity,
+    TokenRule,
 )
 
 LONGEST_PEM = 32_768
@@ -39,17 +41,28 @@ class Span(NamedTuple):
     value: str
 
 
-def quick_spans(text: str, *, everything: bool = True) -> Iterator[Span]:
-    """All secrets that our own rules see; without ``everything`` only what kingfisher's rules do not cover."""
+def quick_spans(text: str) -> Iterator[Span]:
+    """All secrets that our own rules see."""
     for rule in TOKEN_RULES:
-        if everything or rule.always:
-            for match in rule.pattern.finditer(text):
-                if token_severity(match[0]):
-                    severity: Severity = "warn" if rule.severity == "warn" or token_severity(match[0]) == "warn" else "block"
-                    yield Span(match.start(), match.end(), 0, rule.id, rule.description, severity, match[0])
-    yield from _private_keys(text)
-    yield from _logins(text)
-    yield from _assignments(text)
+        for match in rule.pattern.finditer(text):
+            yield from token_spans(rule, match)
+    yield from structural_spans(text, {"private-key": [], "login": [], "assignment": [range(len(text))]})
+
+
+def structural_spans(text: str, clues: Mapping[str, Sequence[range]]) -> Iterator[Span]:
+    """Secrets told by what stands around them, where there are clues of their kinds; assignments within these ranges only."""
+    if "private-key" in clues:
+        yield from _private_keys(text)
+    if "login" in clues:
+        yield from _logins(text)
+    yield from _assignments(text, clues.get("assignment", ()))
+
+
+def token_spans(rule: TokenRule, match: re.Match[str] | None) -> Iterator[Span]:
+    """The match as a finding, unless it is a placeholder."""
+    if match and (severity := token_severity(match[0])):
+        worst: Severity = "warn" if "warn" in {severity, rule.severity} else "block"
+        yield Span(match.start(), match.end(), 0, rule.id, rule.description, worst, match[0])
 
 
 def unwrapped(text: str) -> Iterator[tuple[int, int, str]]:
@@ -111,36 +124,44 @@ def _private_keys(text: str) -> Iterator[Span]:
 
 def _logins(text: str) -> Iterator[Span]:
     for match in URL_LOGIN.finditer(text):
-        if severity := login_severity(match[1], match[2], match[3]):
+        if severity := login_severity(match[1], match[2], match[3], text[max(0, match.start() - 5) : match.start()]):
             yield Span(match.start(2), match.end(2), 1, "url-password", "password in an address", severity, match[2])
     for match in FLAG_LOGIN.finditer(text):
         if severity := login_severity(match[1], match[2]):
             yield Span(match.start(2), match.end(2), 1, "login-flag", "password in a -u flag", severity, match[2])
 
 
-def _assignments(text: str) -> Iterator[Span]:
-    low = ascii_lower(text)
-    for word, pattern in zip(KEYWORDS, ASSIGNMENTS, strict=True):
-        for match in pattern.finditer(low):
-            head = _name_before(text, match.start())
-            if match["gap"] is not None and not head.startswith("-"):
-                continue
-            tail = text[match.start() : match.start() + 48]
-            name = head + tail[: len(word)] + _leading(tail[len(word) :])
-            yield from _assigned(text, name, match.end(), (match["scheme"] or "").strip())
+def _assignments(text: str, where: Iterable[range]) -> Iterator[Span]:
+    low = ascii_lower(text) if where else ""
+    for piece in where:
+        for word, pattern in zip(KEYWORDS, ASSIGNMENTS, strict=True):
+            yield from _assignments_of(word, pattern.finditer(low, piece.start, piece.stop), text)
 
 
-def _assigned(text: str, name: str, start: int, scheme: str) -> Iterator[Span]:
-    quoted = text[start - 1] in "\"'`"
-    value = (QUOTED if quoted else BARE).match(text, start)
-    if value is None or (not quoted and text[value.end() : value.end() + 1] in _CALLS):
-        return
-    if scheme == "basic" and (login := basic_login(value[0])):
-        severity = login_severity(*login)
-    else:
-        severity = assigned_severity(name, value[0], quoted=quoted)
-    if severity:
-        yield Span(start, value.end(), 3, "assigned-credential", "value given to a credential's name", severity, value[0])
+def _assignments_of(word: str, matches: Iterable[re.Match[str]], text: str) -> Iterator[Span]:
+    for match in matches:
+        start = match.end()
+        quoted = text[start - 1] in "\"'`"
+        value = (QUOTED if quoted else BARE).match(text, start)
+        if value is None or value.end() - start < SHORTEST_VALUE or not (quoted or _is_literal(text, start, value.end())):
+            continue
+        head = _name_before(text, match.start())
+        if match["gap"] is not None and not head.startswith("-"):
+            continue
+        tail = text[match.start() : match.start() + 48]
+        name = head + tail[: len(word)] + _leading(tail[len(word) :])
+        if severity := _assigned_severity(name, value[0], (match["scheme"] or "").strip(), quoted=quoted):
+            yield Span(start, value.end(), 3, "assigned-credential", "value given to a credential's name", severity, value[0])
+
+
+def _is_literal(text: str, start: int, end: int) -> bool:
+    """Whether an unquoted value can be one: what is called, indexed, or an argument, is code."""
+    return text[start - 1] != "(" and text[end : end + 1] not in _CALLS
+
+
+def _assigned_severity(name: str, value: str, scheme: str, *, quoted: bool) -> Severity | None:
+    login = basic_login(value) if scheme == "basic" else None
+    return login_severity(*login) if login else assigned_severity(name, value, quoted=quoted)
 
 
 _CALLS = ("(", "[", "{")

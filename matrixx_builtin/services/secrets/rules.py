@@ -13,13 +13,15 @@ Severity: TypeAlias = Literal["block", "warn"]
 
 @dataclass(frozen=True, slots=True)
 class TokenRule:
-    """A kind of token that its own shape gives away; ``always`` marks those that kingfisher's rules do not cover."""
+    """A kind of token that its own shape gives away; ``shape`` is where ``pattern`` may begin, in words that
+    kingfisher's engine knows.
+    """
 
     id: str
     description: str
     pattern: re.Pattern[str]
+    shape: str
     severity: Severity = "block"
-    always: bool = False
 
 
 def words(text: str) -> frozenset[str]:
@@ -27,64 +29,90 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _rule(name: str, description: str, pattern: str, *, severity: Severity = "block", always: bool = False) -> TokenRule:
-    return TokenRule(name, description, re.compile(pattern, re.ASCII), severity, always)
+def _rule(  # noqa: PLR0913 - the columns of a table
+    name: str, description: str, literal: str, body: str, *, inside: str = "", after: str = "", severity: Severity = "block"
+) -> TokenRule:
+    """A rule: no word of ``inside`` may go on into the ``literal``, and nothing of ``after`` may follow the ``body``."""
+    start = _start(re.escape(literal), inside) if inside else re.escape(literal)
+    pattern = start + re.sub(r"(\{[\d,]+\})", r"\1+", body) + (f"(?![{after}])" if after else "")
+    return TokenRule(
+        name,
+        description,
+        re.compile(pattern, re.ASCII),
+        f"{_before(literal, body, inside)}({re.escape(literal)}{_shortest(body)})",
+        severity,
+    )
 
 
-def _start(literal: str, inside: str = "A-Za-z0-9") -> str:
+def _before(literal: str, body: str, inside: str) -> str:
+    """What stands before a token: anything, but not the literal itself where the body could be made of it.
+
+    So text that repeats a token's beginning gives kingfisher one start to look at, not thousands.
+    """
+    repeats = re.match(body, literal * 99) is not None
+    barred = inside + (re.escape(literal[-1]) if repeats else "")
+    again = rf"|[^{re.escape(literal[-2])}]{re.escape(literal[-1])}" if repeats else ""
+    return rf"(?:^|[^{barred}]{again}|\\[nrt]|%[0-9A-Fa-f]{{2}})" if barred else ""
+
+
+def _shortest(body: str) -> str:
+    """The body with its last repeat at its least: one match a token instead of one for every length that it may have."""
+    return re.sub(r"\{(\d+),\d+\}$", r"{\1}", body)
+
+
+def _start(literal: str, inside: str) -> str:
     r"""The literal where no word goes on into it; an escape (``\n``) or a percent sequence before it is no word."""
     return rf"{literal}(?:(?<![{inside}]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
 
 
 TOKEN_RULES: tuple[TokenRule, ...] = (
-    _rule("aws-access-key-id", "AWS access key id", r"AKIA[A-Z2-7]{16}(?![A-Z0-9])", always=True),
-    _rule("aws-session-key-id", "AWS session key id", r"ASIA[A-Z2-7]{16}(?![A-Z0-9])", always=True),
-    _rule("github-pat", "GitHub personal access token", r"ghp_[A-Za-z0-9]{36,255}+"),
-    _rule("github-oauth", "GitHub OAuth token", r"gho_[A-Za-z0-9]{36,255}+"),
-    _rule("github-user-token", "GitHub app user token", r"ghu_[A-Za-z0-9]{36,255}+"),
-    _rule("github-server-token", "GitHub app server token", r"ghs_[A-Za-z0-9]{36,255}+"),
-    _rule("github-refresh-token", "GitHub refresh token", r"ghr_[A-Za-z0-9]{36,255}+"),
-    _rule("github-fine-grained-pat", "GitHub fine-grained personal access token", r"github_pat_[A-Za-z0-9_]{50,255}+"),
-    _rule("gitlab-pat", "GitLab personal access token", r"glpat-[A-Za-z0-9_.-]{20,300}+"),
-    _rule("gitlab-deploy-token", "GitLab deploy token", r"gldt-[A-Za-z0-9_-]{20,300}+"),
-    _rule("gitlab-runner-token", "GitLab runner token", r"glrt-[A-Za-z0-9_-]{20,300}+"),
-    _rule("gitlab-trigger-token", "GitLab pipeline trigger token", r"glptt-[A-Za-z0-9]{40,300}+"),
-    _rule("anthropic-api-key", "Anthropic API key", _start("sk-") + r"ant-[A-Za-z0-9_-]{32,300}+", always=True),
-    _rule("openai-api-key", "OpenAI API key", _start("sk-") + r"(?!ant-)[A-Za-z0-9_-]{32,300}+", always=True),
-    _rule("slack-token", "Slack token", r"xox[abeoprs]-[A-Za-z0-9.-]{24,300}+"),
-    _rule("slack-app-token", "Slack app-level token", r"xapp-\d-[A-Za-z0-9-]{32,300}+"),
-    _rule("slack-webhook", "Slack webhook address", r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{40,120}+"),
-    _rule("stripe-secret-key", "Stripe live secret key", r"sk_live_[A-Za-z0-9]{16,255}+", always=True),
-    _rule("stripe-restricted-key", "Stripe live restricted key", r"rk_live_[A-Za-z0-9]{16,255}+", always=True),
-    _rule("stripe-test-key", "Stripe test key", r"sk_test_[A-Za-z0-9]{16,255}+", severity="warn"),
-    _rule("stripe-webhook-secret", "Stripe webhook secret", r"whsec_[A-Za-z0-9+/]{32,64}+"),
-    _rule("google-api-key", "Google API key", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", always=True),
-    _rule("google-oauth-secret", "Google OAuth client secret", r"GOCSPX-[A-Za-z0-9_-]{28}"),
-    _rule("npm-token", "npm access token", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
-    _rule("pypi-token", "PyPI upload token", r"pypi-[A-Za-z0-9_-]{50,400}+", always=True),
-    _rule("huggingface-token", "Hugging Face token", r"hf_[A-Za-z0-9]{34,40}(?![A-Za-z0-9])", always=True),
-    _rule("sendgrid-api-key", "SendGrid API key", r"SG\.[A-Za-z0-9_-]{16,32}+\.[A-Za-z0-9_-]{32,64}+"),
-    _rule("twilio-api-key", "Twilio API key", _start("SK") + r"[0-9a-f]{32}(?![A-Za-z0-9])", always=True),
-    _rule("digitalocean-token", "DigitalOcean token", r"do[opr]_v1_[a-f0-9]{64}"),
-    _rule("docker-pat", "Docker Hub access token", r"dckr_pat_[A-Za-z0-9_-]{27,40}+"),
-    _rule("shopify-token", "Shopify access token", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    _rule("linear-api-key", "Linear API key", r"lin_api_[A-Za-z0-9]{32,64}+"),
-    _rule("vault-token", "HashiCorp Vault token", r"hvs\.[A-Za-z0-9_-]{24,255}+"),
-    _rule("groq-api-key", "Groq API key", r"gsk_[A-Za-z0-9]{40,64}+"),
-    _rule("xai-api-key", "xAI API key", r"xai-[A-Za-z0-9]{64,90}+"),
-    _rule("perplexity-api-key", "Perplexity API key", r"pplx-[A-Za-z0-9]{40,64}+"),
-    _rule("databricks-token", "Databricks token", r"dapi[a-f0-9]{32}(?:-\d)?(?![A-Za-z0-9])"),
-    _rule("age-secret-key", "age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-    _rule(
-        "jwt",
-        "JSON web token",
-        _start("eyJ", "A-Za-z0-9_-") + r"[A-Za-z0-9_-]{8,2000}+\.eyJ[A-Za-z0-9_-]{8,4000}+\.[A-Za-z0-9_-]{20,1000}+",
-        always=True,
-    ),
+    _rule("aws-access-key-id", "AWS access key id", "AKIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
+    _rule("aws-session-key-id", "AWS session key id", "ASIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
+    _rule("github-pat", "GitHub personal access token", "ghp_", r"[A-Za-z0-9]{36,255}"),
+    _rule("github-oauth", "GitHub OAuth token", "gho_", r"[A-Za-z0-9]{36,255}"),
+    _rule("github-user-token", "GitHub app user token", "ghu_", r"[A-Za-z0-9]{36,255}"),
+    _rule("github-server-token", "GitHub app server token", "ghs_", r"[A-Za-z0-9]{36,255}"),
+    _rule("github-refresh-token", "GitHub refresh token", "ghr_", r"[A-Za-z0-9]{36,255}"),
+    _rule("github-fine-grained-pat", "GitHub fine-grained personal access token", "github_pat_", r"[A-Za-z0-9_]{50,255}"),
+    _rule("gitlab-pat", "GitLab personal access token", "glpat-", r"[A-Za-z0-9_.-]{20,300}"),
+    _rule("gitlab-deploy-token", "GitLab deploy token", "gldt-", r"[A-Za-z0-9_-]{20,300}"),
+    _rule("gitlab-runner-token", "GitLab runner token", "glrt-", r"[A-Za-z0-9_-]{20,300}"),
+    _rule("gitlab-trigger-token", "GitLab pipeline trigger token", "glptt-", r"[A-Za-z0-9]{40,300}"),
+    _rule("anthropic-api-key", "Anthropic API key", "sk-ant-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
+    _rule("openai-api-key", "OpenAI API key", "sk-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
+    _rule("slack-bot-token", "Slack bot token", "xoxb-", r"[A-Za-z0-9.-]{24,300}"),
+    _rule("slack-user-token", "Slack user token", "xoxp-", r"[A-Za-z0-9.-]{24,300}"),
+    _rule("slack-token", "Slack token", "xox", r"[aeors]-[A-Za-z0-9.-]{24,300}"),
+    _rule("slack-app-token", "Slack app-level token", "xapp-", r"\d-[A-Za-z0-9-]{32,300}"),
+    _rule("slack-webhook", "Slack webhook address", "hooks.slack.com/", r"(?:services|workflows)/[A-Za-z0-9+/]{40,120}"),
+    _rule("stripe-secret-key", "Stripe live secret key", "sk_live_", r"[A-Za-z0-9]{16,255}"),
+    _rule("stripe-restricted-key", "Stripe live restricted key", "rk_live_", r"[A-Za-z0-9]{16,255}"),
+    _rule("stripe-test-key", "Stripe test key", "sk_test_", r"[A-Za-z0-9]{16,255}", severity="warn"),
+    _rule("stripe-webhook-secret", "Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{32,64}"),
+    _rule("google-api-key", "Google API key", "AIza", r"[A-Za-z0-9_-]{35}", after="A-Za-z0-9_-"),
+    _rule("google-oauth-secret", "Google OAuth client secret", "GOCSPX-", r"[A-Za-z0-9_-]{28}"),
+    _rule("npm-token", "npm access token", "npm_", r"[A-Za-z0-9]{36}", after="A-Za-z0-9"),
+    _rule("pypi-token", "PyPI upload token", "pypi-", r"[A-Za-z0-9_-]{50,400}"),
+    _rule("huggingface-token", "Hugging Face token", "hf_", r"[A-Za-z0-9]{34,40}", after="A-Za-z0-9"),
+    _rule("sendgrid-api-key", "SendGrid API key", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _rule("twilio-api-key", "Twilio API key", "SK", r"[0-9a-f]{32}", inside="A-Za-z0-9", after="A-Za-z0-9"),
+    _rule("digitalocean-token", "DigitalOcean token", "do", r"[opr]_v1_[a-f0-9]{64}"),
+    _rule("docker-pat", "Docker Hub access token", "dckr_pat_", r"[A-Za-z0-9_-]{27,40}"),
+    _rule("shopify-token", "Shopify access token", "shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    _rule("linear-api-key", "Linear API key", "lin_api_", r"[A-Za-z0-9]{32,64}"),
+    _rule("vault-token", "HashiCorp Vault token", "hvs.", r"[A-Za-z0-9_-]{24,255}"),
+    _rule("groq-api-key", "Groq API key", "gsk_", r"[A-Za-z0-9]{40,64}"),
+    _rule("xai-api-key", "xAI API key", "xai-", r"[A-Za-z0-9]{64,90}"),
+    _rule("perplexity-api-key", "Perplexity API key", "pplx-", r"[A-Za-z0-9]{40,64}"),
+    _rule("databricks-token", "Databricks token", "dapi", r"[a-f0-9]{32}(?:-\d)?", after="A-Za-z0-9"),
+    _rule("age-secret-key", "age secret key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
+    _rule("jwt", "JSON web token", "eyJ", r"[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{20,1000}", inside="A-Za-z0-9_-"),
 )
 
 PEM_HEADER = re.compile(r"-----BEGIN (?:RSA |DSA |EC |OPENSSH |PGP |ENCRYPTED |SSH2 ENCRYPTED |ANY )?PRIVATE KEY(?: BLOCK)?-----")
-PEM_BODY = re.compile(r"(?:\\{1,4}[nr]|[\s\"'+,>|#*\\]|[A-Za-z-]{4,12}: [^\n\\]{0,80}){0,160}+([A-Za-z0-9+/=]{24,})")
+PEM_BODY = re.compile(
+    r"(?:\\{1,4}[nr]|[\s\"'+,>|#*\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{0,80}){0,160}+([A-Za-z0-9+/=]{24,})"
+)
 """What may stand between a key's header and its base64: line breaks (also escaped), quotes, comment signs, PEM headers."""
 
 URL_LOGIN = re.compile(r"://([^\s:/@\"'`<>\\]{0,64}+):([^\s/@\"'`<>\\]{3,256}+)@([^\s/:?#\"'`<>@\\,;]{1,255}+)")
@@ -103,6 +131,20 @@ SEPARATOR = (
 the ``value`` beside a ``name``, or a gap (which only counts after a ``--flag``)."""
 
 ASSIGNMENTS: tuple[re.Pattern[str], ...] = tuple(re.compile(word + SEPARATOR, re.ASCII) for word in KEYWORDS)
+
+CLUES: tuple[tuple[str, str], ...] = (
+    ("private-key", r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY"),
+    ("login", r"(?:://[^\s:/@]{0,64}:[^\s/@]{3}| -(?:u|-user)[= ]?[\"']?[^\s:]{1,64}:[^\s]{6})"),
+    (
+    "assignment",
+    r"(?i)(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}(?:\\{0,3}[\"'`])?\]?(?:[ \t]{0,8}"
+    r"(?:(?:[?!]?:[ \t]{0,4}[a-z0-9_&.<>|'\[\]]{1,30}[ \t]{1,4})?=(?:>|=)?|[?!]?:=?|>|\()"
+    r"|,?\s{1,20}[\"']?value[\"']?[ \t]{0,4}[:=])[ \t]{0,8}(?:\r?\n[ \t]{0,24})?"
+    r"(?:\\{0,3}[\"'`][^\n\"'`\\ ]{6}|(?:(?:bearer|basic|token)[ \t]{1,4})?[^\s\"'`,;&<>(){}\[\]\\|]{0,64}[0-9])",
+    ),
+    ("assignment", r"(?i)--[a-z0-9_-]{0,40}(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}[ \t]{1,4}[^\s]{6}"),
+)  # fmt: skip
+"""Where our structural rules can have something to say, in words that kingfisher's engine knows: wider than the rules themselves."""
 
 QUOTED = re.compile(r"[^\n\"'`\\]{1,200}+")
 BARE = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|]{1,200}+")
@@ -129,7 +171,9 @@ HARMLESS_ENDINGS = words(
 PLACEHOLDER_WORDS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "changethis", "change-this", "change_this", "replaceme", "replace-",
     "replace_", "your-", "your_", "yourapi", "yourkey", "yoursecret", "yourtoken", "yourpass", "-here", "_here", "redacted", "synthetic",
-    "dummy", "xxxx", "****", "....", "insert-", "insert_", "not-a-real", "notreal", "not_real", "fake", "sample", "<", "${", "{{", "$(", "%(", "#{", "@@",
+    "dummy", "xxxx", "****", "....", "insert-", "insert_", "not-a-real", "notreal", "not_real", "fake", "sample", "<",
+    "&lt;",
+    "{}", "${", "{{", "$(", "%(", "#{", "@@",
 )  # fmt: skip
 MOCK_WORDS = (
     "test",
@@ -158,7 +202,7 @@ DIGEST = re.compile(
     r"(?:sha\d{1,3}|md5|blake\w{1,4})[-:]|\$(?:2[abxy]|argon2\w{1,2}|pbkdf2[\w-]{0,12}|scrypt|[156y])\$|\{?ssha", re.IGNORECASE
 )
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-VARIABLE = re.compile(r"[$%][A-Za-z_]\w*%?|%[sd]|\{\w*\}", re.ASCII)
+VARIABLE = re.compile(r"[$%][A-Za-z_]\w*%?|%[sd]|\{[^{}]*\}", re.ASCII)
 EXPRESSION = re.compile(r"[A-Za-z_$@&*!][\w$]*(?:(?:\.|->|::|\?\.|/|-)[\w$-]*)*[!?:]?", re.ASCII)
 """What an unquoted value looks like where it is code: a name, a path of names, a word of prose."""
 
@@ -171,9 +215,11 @@ WEAK_PASSWORD = re.compile(
 )
 LOCAL_HOSTS = words("localhost 127.0.0.1 0.0.0.0 [::1] host.docker.internal db database postgres mysql mongo redis rabbitmq host hostname")
 
-OVERRULED = frozenset({"generic-credential-uri", "jwt", "jwt-base64"})
+OVERRULED = frozenset({"curl-auth-user", "generic-credential-uri", "jwt", "jwt-base64"})
 """Rules of kingfisher whose subject ours judge with fewer false alarms: ``user:password@localhost``, jwt.io's example."""
 
+PUBLIC_SAMPLES = frozenset({"2YotnFZFEjr1zCsicMWpAA", "tGzv3JOkF0XG5Qx2TlKWIA", "mF_9.B5f-4.1JqM"})
+"""Tokens printed in RFC 6749 and RFC 6750."""
 PUBLIC_JWT = ("eyJzdWIiOiIxMjM0NTY3ODkw",)
 """How the payload of jwt.io's published example begins (``{"sub":"1234567890``)."""
 

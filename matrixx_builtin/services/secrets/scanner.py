@@ -4,7 +4,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import anyio.to_thread
 
@@ -47,7 +47,7 @@ def scan(text: str, field: str = "") -> tuple[Finding, ...]:
 
 def scan_with(text: str, field: str = "", *, kingfisher: bool) -> tuple[Finding, ...]:
     """As ``scan``, with our own rules alone or with kingfisher's (where they are loaded)."""
-    spans = list(_enough(_spans(text, kingfisher=kingfisher and KINGFISHER.ready)))
+    spans = list(_enough(KINGFISHER.spans(text) if kingfisher and KINGFISHER.ready else quick_spans(text)))
     for start, end, inner in unwrapped(text):
         spans += [span._replace(start=start, end=end, rank=span.rank + 4) for span in quick_spans(inner)]
         if len(spans) >= ENOUGH:
@@ -68,10 +68,10 @@ async def scan_all(fields: Mapping[str, str]) -> tuple[Finding, ...]:
     return await anyio.to_thread.run_sync(scan_fields, fields, abandon_on_cancel=True)
 
 
-def strings_of(value: Any) -> dict[str, str]:
+def strings_of(value: object) -> dict[str, str]:
     """All texts of a tool's arguments by their path (``edits[0].newString``), decoded as the tool gets them; keys are texts too."""
     found: dict[str, str] = {}
-    todo: list[tuple[str, Any, int]] = [("", value, 0)]
+    todo: list[tuple[str, object, int]] = [("", value, 0)]
     while todo:
         path, item, depth = todo.pop()
         if isinstance(item, str):
@@ -79,10 +79,12 @@ def strings_of(value: Any) -> dict[str, str]:
         elif depth > DEEPEST:
             found[path] = str(item)
         elif isinstance(item, Mapping):
-            todo += [(f"{path}.{_tame(key)}" if path else _tame(key), inner, depth + 1) for key, inner in reversed(list(item.items()))]
-            found |= {f"{path}{{key {place}}}": str(key) for place, key in enumerate(item) if not _is_tame(key)}
+            inside = cast("Mapping[object, object]", item)
+            found |= {f"{path}{{key {place}}}": str(key) for place, key in enumerate(inside) if not _is_tame(key)}
+            todo += [(f"{path}.{_tame(key)}" if path else _tame(key), inner, depth + 1) for key, inner in reversed(list(inside.items()))]
         elif isinstance(item, Sequence) and not isinstance(item, bytes | bytearray):
-            todo += [(f"{path}[{place}]", inner, depth + 1) for place, inner in reversed(list(enumerate(item)))]
+            listed = list(enumerate(cast("Sequence[object]", item)))
+            todo += [(f"{path}[{place}]", inner, depth + 1) for place, inner in reversed(listed)]
     return found
 
 
@@ -101,12 +103,6 @@ _WORD = re.compile(r"[A-Za-z0-9+/=_-]{20,512}+", re.ASCII)
 
 def _is_ordinary(word: str) -> bool:
     return bool(is_placeholder(word) or DIGEST.match(word) or UUID.fullmatch(word) or word.count("/") > len(word) / 20)
-
-
-def _spans(text: str, *, kingfisher: bool) -> Iterator[Span]:
-    yield from quick_spans(text, everything=not kingfisher)
-    if kingfisher:
-        yield from KINGFISHER.spans(text)
 
 
 def _enough(spans: Iterable[Span]) -> Iterator[Span]:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import random
 import re
 import re._constants as code
 import re._parser as parser
@@ -198,15 +199,49 @@ def test_where_kingfisher_is_missing_our_own_rules_answer(monkeypatch: pytest.Mo
     assert list(engine.spans("x")) == []
 
 
-def test_a_failing_kingfisher_leaves_our_own_rules_at_work(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("failure", "told"), [(RuntimeError("no"), True), (TimeoutError("slow"), False)])
+def test_a_failing_or_slow_kingfisher_leaves_the_text_to_our_own_rules(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failure: Exception, told: bool
+) -> None:
     class Broken:
-        def scan(self, data: bytes) -> list[Any]:
-            raise RuntimeError("no")
+        def scan(self, data: bytes, *, timeout: float) -> list[Any]:
+            raise failure
 
     engine = Kingfisher()
     monkeypatch.setattr(engine, "_scanner", Broken())
-    assert list(engine.spans("x")) == []
-    assert "kingfisher failed" in caplog.text
+    secret = SECRETS["github classic"](Maker(1))
+    assert [span.value for span in engine.spans(f"x {secret}")] == [secret]
+    assert ("kingfisher failed" in caplog.text) is told
+
+
+def test_kingfisher_sees_whatever_our_own_rules_see() -> None:
+    chance = random.Random(5)
+    maker, glue = (
+        Maker(5),
+        [
+            "x = call(1)\n",
+            "é ",
+            "password=",
+            "token: ",
+            '"',
+            "\n",
+            "api_key = ",
+            "--token ",
+            "://u:",
+            "@h.io/",
+            "\\n",
+            "%3D",
+            "key: str = ",
+            "= ",
+        ],
+    )
+    for _ in range(300):
+        text = "".join(
+            chance.choice(glue) if chance.random() < 0.7 else f" {SECRETS[chance.choice(list(SECRETS))](maker)} " for _ in range(12)
+        )
+        seen = blocks(text, kingfisher=True)
+        lost = [own for own in blocks(text, kingfisher=False) if not any(one.start < own.end and own.start < one.end for one in seen)]
+        assert lost == [], text
 
 
 def test_random_words_are_found_for_prompts_but_not_hashes_paths_and_ids() -> None:
