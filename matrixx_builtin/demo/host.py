@@ -98,9 +98,10 @@ class Watch:
         return Call(hook=hook, ms=round(sum(one.ms for one in ran), 4), ran=tuple(ran), blocked_by=blocked)
 
     def _tell(self, step: Step, calls: list[Call], read: str) -> None:
-        shown = [call for call in calls if not call.routine]
-        verdict, refusal = verdict_of(shown), REFUSAL.match(read)
+        refusal = REFUSAL.match(read)
         calls = [_with_words(call, refusal, read) for call in calls]
+        shown = [call for call in calls if not call.routine]
+        verdict = verdict_of(shown)
         missing = "" if as_expected(step, verdict, calls) or step.by in {plugin for _, plugin in self.waves} else step.by
         self.notes += sum(one.answer == "inject" for call in shown for one in call.ran)
         told = StepTold(
@@ -125,8 +126,8 @@ FIRST = Step(title="OpenCode asks the model for the first time", event="request"
 
 def _with_words(call: Call, refusal: re.Match[str] | None, read: str) -> Call:
     """The call with what the model read of it: the refusal, or the last paragraph of what was added."""
-    if call.blocked_by and refusal:
-        return call.model_copy(update={"reason": refusal[2], "instead": refusal[3] or "", "refusal": read})
+    if refusal and call.hook == "tool_execute_before":
+        return call.model_copy(update={"blocked_by": refusal[1], "reason": refusal[2], "instead": refusal[3] or "", "refusal": read})
     noted = [one.plugin for one in call.ran if one.answer == "inject"]
     if noted and not call.routine and "\n\n" in read:
         return call.model_copy(update={"notes": (NoteTold(plugin=noted[-1], text=read.rpartition("\n\n")[2]),)})

@@ -154,7 +154,7 @@ class Player:
 def verdict_of(calls: list[Call]) -> Verdict:
     """What the hooks did to a step, the strongest first."""
     answers = {one.answer for call in calls for one in call.ran}
-    if "block" in answers:
+    if any(call.blocked_by for call in calls):  # a guard that fails blocks too, though it has not answered so
         return "blocked"
     if "change" in answers:
         return "changed"

@@ -112,7 +112,7 @@ def _add_call(grid: Table, call: Call) -> None:
 
 
 def _said(call: Call, ran: HookRun) -> list[str]:
-    if ran.answer == "block" and call.blocked_by == ran.plugin:
+    if call.blocked_by == ran.plugin and ran.answer in {"block", "error"}:
         return [clip(call.reason, 110), *([f"Instead: {clip(call.instead, 100)}"] if call.instead else [])]
     if ran.answer == "inject":
         return [f"“{clip(note.text, 106)}”" for note in call.notes if note.plugin == ran.plugin]
