@@ -12,12 +12,13 @@ Priority: TypeAlias = Literal["critical", "high", "normal", "low"]
 class Block:
     """Stop the event.
 
-    ``reason`` says what was hit and why, ``instead`` the allowed alternative; both are read by the model, so neither
-    may hold the matched secret.
+    ``reason`` says what was hit and why, ``instead`` the allowed alternative, ``person`` what the user can do about it
+    (unless said: switch the hook off). All are read by the model, so none may hold the matched secret.
     """
 
     reason: str
     instead: str = ""
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,6 @@ def refusal(block: Block, plugin: str) -> str:
     lines = [f"Blocked by Matrixx hook {plugin!r}: {block.reason}"]
     if block.instead:
         lines.append(f"Instead: {block.instead}")
-    lines.append(
-        f"Do not look for another way to the same effect; if it is needed, ask the user, "
-        f'who can switch this hook off with "disabled_hooks": ["{plugin}"] in matrixx.jsonc.'
-    )
+    person = block.person or f'switch this hook off with "disabled_hooks": ["{plugin}"] in matrixx.jsonc'
+    lines.append(f"Do not look for another way to the same effect; if it is needed, ask the user, who can {person}.")
     return "\n".join(lines)

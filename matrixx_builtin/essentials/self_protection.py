@@ -52,7 +52,7 @@ OWN_CODE = re.compile(r"matrixx_(?:core|builtin).*\b(?:trust|withdraw|uninstall|
 def tool_execute_before(call: ToolCall) -> Block | None:
     effects = effects_of(call)
     hit = next(_harmed_files(call, effects), "") or next((why for run in effects.runs if (why := _harm_of(run, call))), "")
-    return Block(hit, INSTEAD) if hit else None
+    return Block(hit, INSTEAD, person="do it by hand, outside of the agent") if hit else None
 
 
 def _harmed_files(call: ToolCall, effects: Effects) -> Iterator[str]:
