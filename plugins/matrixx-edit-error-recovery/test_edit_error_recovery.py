@@ -1,6 +1,6 @@
 import matrixx_edit_error_recovery as hook
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrixx_core.testing import Rig, failure, result
@@ -138,6 +138,7 @@ def test_a_kind_can_be_left_out_by_the_settings() -> None:
     assert rig.failed("edit", "No match found").notes
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(), max_size=2_000), st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
 def test_no_error_text_is_too_odd(error: str, args: dict[str, object]) -> None:
     hook.tool_execute_failed(failure("edit", error).model_copy(update={"call": failure("edit", "").call.with_args(**args)}), CONFIG)

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import matrixx_env_context_injector as hook
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrixx_core import Inject
@@ -156,6 +156,7 @@ def parts_of(conversation: Transcript) -> list[str]:
 STEP = st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.text(max_size=20), st.floats(0, 4e9), st.integers())
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(STEP, min_size=1, max_size=12))
 def test_each_request_begins_with_the_bytes_of_the_one_before(steps: list[tuple[str, str, float, int]]) -> None:
     rig = Rig(hook)

@@ -2,7 +2,7 @@ import json
 
 import matrixx_json_error_recovery as hook
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrixx_core.testing import Rig, failure, result
@@ -143,6 +143,7 @@ def test_the_remedy_fits_the_fault() -> None:
     assert "check quotes" in wrong.text
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(), max_size=1_000), st.text(st.characters()) | st.integers() | st.none())
 def test_no_text_is_too_odd(text: str, reason: object) -> None:
     hook.tool_execute_after(result("invalid", text, tool=reason, error=reason))

@@ -3,7 +3,7 @@ from typing import Any
 import anyio
 import matrixx_keyword_detector as hook
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrixx_core.errors import ClientError
@@ -233,6 +233,7 @@ def test_the_mode_texts_are_short() -> None:
     assert "in parallel" in hook.TEXTS["analyze"]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("`<>/ ulwfind.\n") | st.characters(), max_size=400), st.sampled_from(["tag", "first-sentence", "anywhere"]))
 def test_no_prompt_is_too_odd(text: str, where: Any) -> None:
     modes(text, hook.Config(where=where))
