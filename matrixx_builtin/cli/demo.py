@@ -21,7 +21,7 @@ from . import _options, _output
 def command(html: Path | None, host: str, disable: tuple[str, ...], keep: bool, as_json: bool) -> None:
     """Watch a coding agent's session go through all installed hooks.
 
-    A recorded OpenCode session is played in a scratch folder, with your hooks and without them. Calls that are let go are really
+    A session in OpenCode's own payloads is played in a scratch folder, with your hooks and without them. Calls that are let go are really
     carried out there, so that both can be compared. Your projects, settings and state are left alone.
     """
     if html and not html.absolute().parent.is_dir():

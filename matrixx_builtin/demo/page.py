@@ -65,7 +65,7 @@ VERDICTS: Mapping[Verdict, str] = {
     "passed": "steps passed as they were",
 }
 HOSTS = {
-    "recorded": "A recorded OpenCode session was played twice: with every installed hook, and without any.",
+    "recorded": "A session in OpenCode's own payloads was played twice: with every installed hook, and without any.",
     "opencode": "The real OpenCode ran twice with a scripted model: with every installed hook, and without any.",
 }
 
@@ -138,7 +138,7 @@ def _bar(one: HookRun) -> str:
     word = ANSWERS[one.answer][0]
     return (
         f'<i class="bar acts {TONES[one.answer]}" style="{width}" title="{label}"></i>'
-        f'<span class="acted {TONES[one.answer]}">{escape(one.plugin)} {word} · {one.ms:.2f} ms</span>'
+        f'<span class="acted {TONES[one.answer]}">{escape(one.plugin)} {word} · {one.ms:.2f}&nbsp;ms</span>'
     )
 
 
