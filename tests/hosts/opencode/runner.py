@@ -1,0 +1,179 @@
+"""Play scenarios in the real OpenCode: one ``opencode serve``, and for each run a project directory with its own engine."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from matrixx_builtin.hosts.opencode import installation
+from matrixx_core.loading import ESSENTIALS, installed
+from matrixx_core.trust import trust
+
+from ..model import Body, Model, Script, serving
+from ..played import Played, state
+from ..scenario import Scenario, Turn
+from ..values import made_values
+from .program import END, Home, Server, find, make_home, seed, serve
+
+__all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
+
+ABILITIES = frozenset(
+    {"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_rewrite", "message_transform", "shell_env"}
+)
+
+PLAIN, PATCHING = "scripted", "gpt-5-scripted"
+"""Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
+
+STUBS = """export const Tools = async () => ({ tool: Object.fromEntries(NAMES.map((name) => [name, {
+  description: `Run ${name}.`, args: { prompt: { type: "string" } }, execute: async () => `${name} was run` }])) })
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A scenario made ready: its project, the model's script, and what expectations compare with."""
+
+    scenario: Scenario
+    where: str
+    project: Path
+    script: Script
+    before: Mapping[str, bytes | str | None]
+
+
+@dataclass(slots=True, repr=False)
+class Runner:
+    """Plays scenarios in one running OpenCode."""
+
+    server: Server
+    model: Model
+    home: Home
+    opened: int = 0
+    abilities: frozenset[str] = ABILITIES
+
+    def play(self, scenario: Scenario, where: str = "main", *, without: str = "") -> Played:
+        """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
+        settings = {"disabled_hooks": [without]} if without else {}
+        opened = self.open(scenario, where, settings)
+        if not _is_essential(without):
+            install(opened.project)
+        return self.finish(opened)
+
+    def open(self, scenario: Scenario, where: str = "main", settings: Mapping[str, Any] | None = None) -> Opened:
+        """Lay out the scenario's project, without Matrixx as yet."""
+        self.opened += 1
+        name = f"run{self.opened}"
+        project = self.home.root / "projects" / name
+        project.mkdir(parents=True)
+        scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
+        url, script = self.model.play(name, _turns(scenario, where))
+        _configure(project, url, PATCHING if any(call.tool == "apply_patch" for call in scenario.calls) else PLAIN)
+        _lay_out(scenario, project, self.home)
+        _settle(project, self.home, {**scenario.settings, **(settings or {})})
+        return Opened(scenario, where, project, script, {})
+
+    def finish(self, opened: Opened) -> Played:
+        """Say the prompts in a new session, end the project's instance, and take stock."""
+        scenario, project = opened.scenario, opened.project
+        before = {one.file: state(project / one.file) for one in scenario.expect if one.file}
+        with self.server.events(project) as events:
+            try:
+                session = self.server.session(project)
+                all(self.server.prompt(project, session, prompt) for prompt in scenario.prompts)
+            finally:
+                self.server.dispose(project)
+        shown = "\n".join(json.dumps(event["properties"]) for event in events if event.get("type") == "tui.toast.show")
+        return Played(scenario, project, opened.where, before, opened.script.requests, opened.script.unplayed, self._written(), shown)
+
+    def _written(self) -> str:
+        files = [self.server.log, *(path for path in self.home.state.rglob("*") if path.is_file())]
+        return "\n".join(path.read_text("utf-8", "replace") for path in files)
+
+
+@contextmanager
+def start(program: Path, folder: Path) -> Iterator[Runner]:
+    """A runner in an empty folder; at the end all that it started is gone."""
+    home = make_home(folder)
+    with serving(classify) as model, serve(program, home) as server:
+        yield Runner(server, model, home)
+
+
+def classify(body: Body, headers: Mapping[str, str]) -> str:
+    """Who asks the model: the main session, a sub-agent, or OpenCode itself for a summary, without tools."""
+    if not body.get("tools"):
+        return "summary"
+    return "subagent" if "x-parent-session-id" in headers else "main"
+
+
+def install(project: Path, command: Sequence[str] = (), *, fail_closed: bool = False) -> Path:
+    """Install as ``matrixx install opencode --project`` does; ``command`` is started instead of the engine."""
+    (change,) = installation(project, fail_closed=fail_closed).changes
+    change.make()
+    if command:
+        said = json.dumps(list(command))
+        text, count = re.subn(r'"command": \[.*?\]', lambda _: f'"command": {said}', change.path.read_text("utf-8"), count=1)
+        assert count == 1
+        change.path.write_text(text)
+    return change.path
+
+
+def _lay_out(scenario: Scenario, project: Path, home: Home) -> None:
+    """Write the scenario's files and commit them; add its staged files; offer its tools."""
+    seed(project / ".opencode")
+    if scenario.tools:
+        plugin = project / ".opencode/plugin/tools.js"
+        plugin.parent.mkdir()
+        plugin.write_text(f"const NAMES = {json.dumps(scenario.tools)}\n{STUBS}")
+    _git(project, home, "init", "-q")
+    (project / ".git/info").mkdir(exist_ok=True)
+    (project / ".git/info/exclude").write_text(".opencode/\n.matrixx/\nopencode.json\n")
+    for name, file in scenario.files.items():
+        file.write(project / name)
+    _git(project, home, "add", "-A")
+    _git(project, home, "commit", "-q", "--allow-empty", "-m", "begin")
+    for name, file in scenario.staged.items():
+        file.write(project / name)
+        _git(project, home, "add", name)
+
+
+def _git(project: Path, home: Home, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=project, env=home.env, check=True, timeout=END)
+
+
+def _configure(project: Path, base_url: str, model: str) -> None:
+    """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
+    offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}}
+    options = {"baseURL": base_url, "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
+    chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
+    quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
+    (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}}))
+
+
+def _settle(project: Path, home: Home, settings: Mapping[str, Any]) -> None:
+    """Write the project's settings of Matrixx and vouch for them, as a person does with ``matrixx trust``."""
+    if not settings:
+        return
+    path = project / ".matrixx/matrixx.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(settings))
+    with patch.dict(os.environ, MATRIXX_STATE_DIR=str(home.state)):
+        trust(path)
+
+
+def _turns(scenario: Scenario, where: str) -> dict[str, Sequence[Turn]]:
+    """Who says the scenario's turns; to a sub-agent they are delegated by the main session's only call."""
+    if where == "main":
+        return {"main": scenario.turns}
+    brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general"}
+    return {"main": [Turn(tool="task", args=brief), Turn(say="done")], "subagent": scenario.turns}
+
+
+def _is_essential(hook: str) -> bool:
+    found = installed().get(hook)
+    return found is not None and found.group == ESSENTIALS

@@ -1,0 +1,24 @@
+"""The host programs that this suite can drive, each in a folder of its own with a ``runner`` module."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = sorted(path.parent.name for path in Path(__file__).parent.glob("*/runner.py"))
+
+
+def runner_of(name: str) -> Any:
+    """A host's runner module: ``find()`` and ``start(program, folder)``."""
+    return import_module(f".{name}.runner", __package__)
+
+
+def program(name: str) -> Path:
+    """Where a host program lies; where it is not installed the test is skipped, or fails if hosts are required."""
+    found: Path | None = runner_of(name).find()
+    if found is None:
+        absent = f"{name} is not installed, so nothing was tested in it"
+        (pytest.fail if os.environ.get("MATRIXX_REQUIRE_HOSTS") == "1" else pytest.skip)(absent)
+    return found

@@ -1,0 +1,145 @@
+"""Scenarios: what a hook must bring about in any host, told without naming one (the format is in README.md)."""
+
+import base64
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .values import filled
+
+FOLDER = Path(__file__).parent / "scenarios"
+
+Ability: TypeAlias = Literal[
+    "block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_rewrite", "message_transform", "shell_env"
+]
+"""What a host must let a hook do for the scenario to be possible on it."""
+
+Where: TypeAlias = Literal["main", "subagent"]
+
+
+class Told(BaseModel):
+    """A table of a scenario file; a key that it does not have is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Call(Told):
+    """One tool call of the model: canonical tool name and arguments, or the arguments as raw, perhaps broken, JSON."""
+
+    tool: str
+    args: dict[str, Any] = {}
+    raw: str = ""
+
+
+class Turn(Told):
+    """One answer of the model: a call (or several side by side), or words that end its turn, or an error of its server."""
+
+    say: str = ""
+    tool: str = ""
+    args: dict[str, Any] = {}
+    raw: str = ""
+    calls: tuple[Call, ...] = ()
+    error: int = Field(default=0, description="HTTP status to answer with instead.")
+    body: dict[str, Any] = Field(default={}, description="The body of that error.")
+    usage: dict[str, int] = Field(default={}, description="Token counts to report, by the protocol's names.")
+
+    @property
+    def made_calls(self) -> tuple[Call, ...]:
+        return (Call(tool=self.tool, args=self.args, raw=self.raw), *self.calls) if self.tool else self.calls
+
+
+class File(Told):
+    """A file of the project: text, perhaps repeated, or bytes as base64, or a symbolic link."""
+
+    text: str = ""
+    repeat: int = 1
+    base64: str = ""
+    link: str = ""
+    executable: bool = False
+
+    def write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if self.link:
+            path.symlink_to(self.link)
+            return
+        path.write_bytes(base64.b64decode(self.base64) if self.base64 else (self.text * self.repeat).encode())
+        if self.executable:
+            path.chmod(0o755)
+
+
+class Expectation(Told):
+    """One thing that must hold afterwards: one subject, and what is true of it.
+
+    With the hook switched off it must no longer hold, unless it holds ``always``: then it shows what the hook leaves alone.
+    """
+
+    file: str | None = Field(default=None, description="A file of the project.")
+    result: int | None = Field(default=None, description="The result of the n-th call, as the model reads it.")
+    user: int | None = Field(default=None, description="The n-th user message, as the model reads it.")
+    model: bool = Field(default=False, description="All that was sent to the model, titles and summaries too.")
+    log: bool = Field(default=False, description="The host's log and all that Matrixx wrote down.")
+    told: bool = Field(default=False, description="What the person was shown.")
+
+    equals: str | None = None
+    contains: str | None = None
+    lacks: str | None = None
+    ends_with: str | None = None
+    at_most: int | None = Field(default=None, description="Length in characters.")
+    unchanged: bool = Field(default=False, description="Of a file: as before the run, or still not there.")
+    stable: bool = Field(default=False, description="The same bytes in every request that holds it, and there are at least two.")
+    always: bool = False
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Expectation":
+        subjects = [name for name in ("file", "result", "user", "model", "log", "told") if name in self.model_fields_set]
+        checks = self.model_fields_set - {*subjects, "always"}
+        if len(subjects) != 1 or not checks:
+            raise ValueError(f"an expectation has one subject and at least one check, not {sorted(self.model_fields_set)}")
+        return self
+
+
+class Scenario(Told):
+    """A hook, a project, what the person and the model say, and what must hold afterwards."""
+
+    hook: str
+    needs: tuple[Ability, ...]
+    where: tuple[Where, ...] = ("main",)
+    settings: dict[str, Any] = {}
+    tools: tuple[str, ...] = Field(default=(), description="Tools the host must offer besides its own; each answers 'NAME was run'.")
+    files: dict[str, File] = {}
+    staged: dict[str, File] = Field(default={}, description="Files added to the repository's index after the first commit.")
+    prompts: tuple[str, ...]
+    turns: tuple[Turn, ...]
+    expect: tuple[Expectation, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_texts(cls, raw: Any) -> Any:
+        """A file may be given as just its text."""
+        if not isinstance(raw, Mapping):
+            return raw
+        return {**raw, **{key: {name: _file(one) for name, one in raw.get(key, {}).items()} for key in ("files", "staged")}}
+
+    def with_values(self, values: dict[str, str]) -> "Scenario":
+        """The scenario of one run: every ``{{NAME}}`` filled in."""
+        return Scenario.model_validate(filled(self.model_dump(exclude_unset=True), values))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls in the order in which expectations count them, from 1."""
+        return tuple(call for turn in self.turns for call in turn.made_calls)
+
+
+def _file(raw: Any) -> Any:
+    return {"text": raw} if isinstance(raw, str) else raw
+
+
+def load(path: Path) -> Scenario:
+    return Scenario.model_validate(tomllib.loads(path.read_text("utf-8")))
+
+
+def scenario_files() -> list[Path]:
+    return sorted(FOLDER.glob("*.toml"))

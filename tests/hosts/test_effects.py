@@ -1,0 +1,54 @@
+"""Every hook acts in the real host programs, and what it brings about is gone when it is switched off."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matrixx_core.host import Host
+from matrixx_core.loading import ESSENTIALS, installed, load_installed
+
+from .played import Played, problems
+from .scenario import load, scenario_files
+
+RUNS = [pytest.param(path, where, id=f"{path.stem}-{where}") for path in scenario_files() for where in load(path).where]
+
+
+@pytest.mark.parametrize(("path", "where"), RUNS)
+def test_the_hook_acts(host: Any, path: Path, where: str) -> None:
+    played = _play(host, path, where)
+    assert [f"{one.model_dump(exclude_unset=True)}: {why}" for one, why in problems(played)] == []
+    assert played.unplayed == 0 or "prompt_block" in played.scenario.needs, f"turns are left; the person was shown {played.told!r}"
+
+
+@pytest.mark.parametrize(("path", "where"), RUNS)
+def test_nothing_of_it_happens_without_the_hook(host: Any, path: Path, where: str) -> None:
+    played = _play(host, path, where, without=load(path).hook)
+    failed = {id(one): why for one, why in problems(played)}
+    told = [one.model_dump(exclude_unset=True) for one in played.scenario.expect if not one.always and id(one) not in failed]
+    assert told == [], "this holds without the hook too, so it proves nothing"
+    assert [failed[id(one)] for one in played.scenario.expect if one.always and id(one) in failed] == []
+    assert played.unplayed == 0, f"turns are left; the person was shown {played.told!r}"
+
+
+def test_every_shipped_hook_and_every_essential_guard_has_a_scenario() -> None:
+    shipped = {folder.name.removeprefix("matrixx-") for folder in Path(__file__).parents[2].glob("plugins/matrixx-*")} - {"all"}
+    assert shipped | essential_guards() == {load(path).hook for path in scenario_files()}
+
+
+def essential_guards() -> set[str]:
+    guards = {step.plugin for step in Host(load_installed()).plans["tool_execute_before"].steps if step.wave == "guard"}
+    return {name for name, found in installed().items() if found.group == ESSENTIALS} & guards
+
+
+@pytest.mark.parametrize("path", scenario_files(), ids=lambda path: path.stem)
+def test_a_scenario_is_named_for_its_hook(path: Path) -> None:
+    assert path.stem.startswith(load(path).hook)
+
+
+def _play(host: Any, path: Path, where: str, without: str = "") -> Played:
+    scenario = load(path)
+    if lacking := set(scenario.needs) - host.abilities:
+        pytest.skip(f"this host cannot {', '.join(sorted(lacking))}")
+    played: Played = host.play(scenario, where, without=without)
+    return played
