@@ -1,4 +1,4 @@
-"""A home of its own for every test, and distributions made on the spot."""
+"""A project, and distributions made on the spot."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,19 +9,6 @@ import pytest
 from matrixx_core import settings as settings_module
 
 MakeDist = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings, state and home below the test's own folder."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / ".config"))
-    monkeypatch.setenv("MATRIXX_STATE_DIR", str(folder / "state"))
-    for name in ("OPENCODE_CONFIG_DIR", "MATRIXX_DISABLED_HOOKS", "MATRIXX_DISABLED"):
-        monkeypatch.delenv(name, raising=False)
-    return folder
 
 
 @pytest.fixture
