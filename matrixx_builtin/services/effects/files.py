@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 _SED = "p r* -i^ --in-place^ -I^ -e/--expression=p! -f/--file=r! -l/--line-length=-"
-_SED_FILE = re.compile(r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\n])*/)(?:,(?:\d+|\$|/(?:\\.|[^/\n])*/))?)?\s*!?\s*([rRwW])\s+([^\n;}]+)")
-_SED_WRITES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiIm0-9]*w\s+([^\n;}]+)")
-_SED_RUNS = re.compile(r"(?:^|[;{}\n])\s*(?:\d+|\$)?\s*e\s+([^\n]+)")
-_EDITOR = re.compile(r"^[\s:%0-9,$]*(r|e|E|w|sav|saveas|write|read|edit|so|source)!?\s+([^\n!|]+)", re.MULTILINE)
-_EDITOR_RUNS = re.compile(r"(?:^|\|)[\s:%0-9,$]*(?:r|w|read|write|silent)?\s*!\s*([^\n]+)", re.MULTILINE)
+_ADDRESS = r"(?:\d{1,9}|\$|/(?:\\.|[^/\\\n]){0,200}/)"
+_SED_FILE = re.compile(rf"(?:^|[;{{}}\n])[ \t]{{0,20}}(?:{_ADDRESS}(?:,{_ADDRESS})?)?[ \t]{{0,20}}!?[ \t]{{0,20}}([rRwW])[ \t]+([^\n;}}]+)")
+_SED_WRITES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).){0,400}\1(?:\\.|(?!\1).){0,400}\1[gpiIm0-9]*w\s+([^\n;}]+)")
+_SED_RUNS = re.compile(r"(?:^|[;{}\n])[ \t]{0,20}(?:\d{1,9}|\$)?[ \t]{0,20}e[ \t]+([^\n]+)")
+_EDITOR = re.compile(r"^[ \t:%0-9,$]{0,40}(r|e|E|w|sav|saveas|write|read|edit|so|source)!?\s+([^\n!|]+)", re.MULTILINE)
+_EDITOR_RUNS = re.compile(r"(?:^|\|)[ \t:%0-9,$]{0,40}(?:r|w|read|write|silent)?[ \t]{0,9}![ \t]*([^\n]+)", re.MULTILINE)
 
 
 def tee(shell: "Shell", name: str, args: list[str], stdin: str) -> str:

@@ -107,7 +107,7 @@ def _members(text: str) -> str:
 def substituted(script: str, stdin: str) -> str:
     """Print like ``sed`` where the script is one plain ``s/old/new/``; otherwise let every line through."""
     found = _SUBSTITUTE.fullmatch(script.strip())
-    if not found or re.search(r"[*+{(].*[*+{(]", found[2]) or len(stdin) > 65536:
+    if not found or re.search(r"[*+{(].*[*+{(]", found[2]) or len(stdin) > 2048:
         return stdin
     new = found[3].replace("\\n", "\n").replace(f"\\{found[1]}", found[1])
     try:
@@ -129,14 +129,14 @@ def kept(shell: "Shell", args: list[str], stdin: str) -> str:
 
 
 def _fits(wanted: str, line: str) -> bool:
-    return wanted in line or ("." in wanted and re.search(wanted.replace("$", "").replace("^", ""), line) is not None)
+    return wanted in line or ("." in wanted and re.search(re.escape(wanted).replace(r"\.", "."), line) is not None)
 
 
 def listed(shell: "Shell", args: list[str], stdin: str) -> str:
     """Print like ``ls``: the names that were given, or those in the one directory that was."""
     found = parsed("m*", args)
     operands = found.operands or ["."]
-    if found.has("-l"):
+    if found.has("-l") or not shell.captures:
         return DYNAMIC
     place = shell.place(operands[0])
     if len(operands) == 1 and is_directory(place) and not found.has("-d"):

@@ -50,7 +50,7 @@ _MODULES = {
     "http.server": "-* -d/--directory=r",
 }
 _MODULE_PROGRAMS = frozenset("pip pytest black isort ruff mypy flake8 pylint dotenv".split())
-_SQL_FILE = re.compile(r"^\s*(?:\\(i|ir|include|o|g|copy|e|!)|\.(read|import|output|once|save|backup|open|dump|shell|system|log)|(source))\s*([^\n;]*)", re.MULTILINE)
+_SQL_FILE = re.compile(r"^[ \t]{0,40}(?:\\(i|ir|include|o|g|copy|e|!)|\.(read|import|output|once|save|backup|open|dump|shell|system|log)|(source))\s*([^\n;]*)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -186,8 +186,8 @@ def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> N
 
 # Interpreters with ways of their own
 
-_AWK_READ = re.compile(r"getline[^<;\n{}]*<\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
-_AWK_WRITE = re.compile(r"print[^;}\n]*?[^>](>>?|\|&?)\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
+_AWK_READ = re.compile(r"getline[^<;\n{}]{0,80}<\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
+_AWK_WRITE = re.compile(r"print[^;}\n]{0,400}?[^>](>>?|\|&?)\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
 _AWK_RUN = re.compile(r"(?:system\s*\(|(?=(?:\"(?:\\.|[^\"\\])*\")\s*\|\s*getline))\s*((?:(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
 _AWK_PART = re.compile(r"\"((?:\\.|[^\"\\])*)\"|([A-Za-z_]\w*)")
 

@@ -55,9 +55,9 @@ class Ledger:
         """Note what could not be analysed."""
         self.unknown[f"{kind}: {shown(what)[:120]}"] = None
 
-    def spend(self) -> bool:
-        """Take one step of the work that a call may cost; false when none is left."""
-        self.left -= 1
+    def spend(self, steps: int = 1) -> bool:
+        """Take steps of the work that a call may cost; false when none is left."""
+        self.left -= steps
         if self.left < 0:
             self.doubt("limit", "the call does more than is looked at")
         return self.left >= 0

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-_HEADER = re.compile(r"^[ \t]*\*\*\*[ \t]*(add|update|delete|move|rename)(?:[ \t]+(?:file|to))*:[ \t]*(.+?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\*\*\*[ \t]*(add|update|delete|move|rename)(?:[ \t]+(?:file|to))*:(.+)$", re.IGNORECASE | re.MULTILINE)
 _BEGIN = re.compile(r"^[ \t]*\*\*\* ?Begin Patch", re.IGNORECASE | re.MULTILINE)
 _DIFF = re.compile(
     r"^(?:diff --git (?P<both>.+)|--- (?P<old>.+)|\+\+\+ (?P<new>.+)|rename from (?P<source>.+)|rename to (?P<target>.+)"
@@ -31,7 +31,7 @@ def changes(text: str) -> list[Change]:
     """Return the files that a ``*** Begin Patch`` text adds, updates, deletes or moves."""
     found: list[Change] = []
     for verb, name in _HEADER.findall(text):
-        path = name.strip("\"'")
+        path = name.strip().strip("\"'")
         match verb.lower():
             case "add":
                 found.append(Change("add", path))

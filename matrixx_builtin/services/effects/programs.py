@@ -63,7 +63,7 @@ kubectl oc helm k9s: -* -f/--filename/--from-env-file/--kubeconfig/-k/--values=r
 terraform tofu terragrunt packer: -* -var-file/--var-file=r
 ansible ansible-playbook: -* -i/--inventory/--private-key/--vault-password-file=r -e=@
 
-http https xh httpie: -* --data/-d/--form=@ -o/--output=w
+http https xh httpie: @* --data/-d/--form=@ -o/--output=w
 lynx links w3m elinks: u* -i/--identity=r
 nc ncat netcat telnet socat ping dig nslookup host traceroute whois: u -*
 black isort autopep8 autoflake pyupgrade goimports rustfmt standard docformatter yapf: b* --config/-l/--line-length=-
@@ -84,6 +84,7 @@ cat-file: v*
 checkout-index: w*
 commit: m* -m/--message/--author/--date/-c/-C/--reuse-message/--fixup/--squash/--trailer/--cleanup=p -F/--file/-t/--template=r
 diff: v* -U/--unified/-S/-G/-O/--inter-hunk-context/--format/--pretty=- --output=w
+difftool: v* -x/--extcmd=s
 show: v* --format/--pretty/-U/-S/-G=- --output=w
 format-patch: -* -o/--output-directory=w
 grep: p r* {grep}

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 LARGEST = 200_000
-MOST = 32
+"""Longer code is read by its tokens only."""
+LONGEST = 65_536
+"""How long a text that the code puts together may grow."""
+MOST = 16
 _TEXT_METHODS = frozenset("strip lstrip rstrip lower upper casefold title swapcase removeprefix removesuffix replace".split())
+_METHODS = _TEXT_METHODS | {"joinpath", "with_name", "format"}
 _SAME = frozenset("str path purepath purepath posixpath expanduser abspath realpath resolve absolute fspath decode encode as_posix expandvars bytes quote".split())
 _ROOTS = {"home": "~", "getcwd": ".", "cwd": ".", "gethomedir": "~"}
 
@@ -157,32 +161,46 @@ class Reader:
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name in _ROOTS:
             return [_ROOTS[name]]
+        if receiver is not None and (made := self._method(name, receiver, node.args)) is not None:
+            return made
+        return self._function(name, node.args)
+
+    def _method(self, name: str, receiver: ast.expr, args: list[ast.expr]) -> Iterable[str] | None:
+        """Return what a method makes of its own text; ``None`` where it has none."""
+        if name == "join":
+            return self._joined(receiver, args)
+        own = self.fold(receiver)
+        if not own:
+            return None
+        choices = list(product(*[self.fold(arg) for arg in args])) if name in _METHODS else []
+        if name == "joinpath":
+            return ["/".join([text, *choice]) for text in own for choice in choices]
+        if name == "with_name":
+            return [f"{text.rpartition('/')[0] or '.'}/{new}" for text in own for (new,) in choices]
+        if name == "format":
+            return [text.format(*choice) for text in own for choice in choices]
+        if name in _TEXT_METHODS and not (name == "replace" and len(args) != 2):
+            return [str(getattr(text, name)(*choice)) for text in own for choice in choices]
+        return own if name in _SAME else None
+
+    def _function(self, name: str, args: list[ast.expr]) -> Iterable[str]:
+        """Return what a function makes of its arguments."""
+        if not args:
+            return []
+        numbers = self._numbers(args[0])
         if name == "chr":
-            return [chr(number) for number in self._numbers(node.args[0])]
-        if name == "join" and receiver is not None:
-            return self._joined(receiver, node.args)
-        if name == "joinpath" and receiver is not None:
-            return ["/".join(choice) for choice in product(*[self.fold(one) for one in (receiver, *node.args)])]
-        if name in {"path", "purepath"} and len(node.args) > 1:
-            return ["/".join(choice) for choice in product(*[self.fold(one) for one in node.args])]
+            return map(chr, numbers)
+        if name in {"bytes", "bytearray"} and numbers:
+            return [bytes(numbers).decode("utf-8", "replace")]
+        if name in {"path", "purepath"} and len(args) > 1:
+            return ["/".join(choice) for choice in product(*map(self.fold, args))]
         if name in {"b64decode", "fromhex", "unhexlify", "urlsafe_b64decode"}:
-            return [_decoded(text, name) for text in self.fold(node.args[0])]
-        if name in {"decode", "encode"} and len(node.args) > 1:
-            return [codecs.decode(text, "rot13") for text in self.fold(node.args[0]) if any("rot" in codec for codec in self.fold(node.args[1]))]
-        if name in {"bytes", "bytearray"} and node.args:
-            return [bytes(self._numbers(node.args[0])).decode("utf-8", "replace")] if self._numbers(node.args[0]) else self.fold(node.args[0])
-        if name == "reversed" and node.args:
-            return [text[::-1] for text in self.fold(node.args[0])]
-        if name == "format" and receiver is not None:
-            return [form.format(*choice) for form in self.fold(receiver) for choice in product(*[self.fold(arg) for arg in node.args])]
-        if name in _TEXT_METHODS and receiver is not None and self.fold(receiver) and (name != "replace" or len(node.args) == 2):
-            choices = list(product(*[self.fold(arg) for arg in node.args]))
-            return [str(getattr(text, name)(*choice)) for text in self.fold(receiver) for choice in choices]
-        if name == "with_name" and receiver is not None:
-            return [f"{text.rpartition('/')[0] or '.'}/{new}" for text in self.fold(receiver) for new in self.fold(node.args[0])]
-        if name in _SAME:
-            return self.fold(node.args[0]) if node.args and name not in {"decode", "encode"} else self.fold(receiver) if receiver else []
-        return []
+            return [_decoded(text, name) for text in self.fold(args[0])]
+        if name in {"decode", "encode"} and len(args) > 1:
+            return [codecs.decode(text, "rot13") for text in self.fold(args[0]) if any("rot" in codec for codec in self.fold(args[1]))]
+        if name == "reversed":
+            return [text[::-1] for text in self.fold(args[0])]
+        return self.fold(args[0]) if name in _SAME - {"decode", "encode"} else []
 
     def _joined(self, receiver: ast.expr, args: list[ast.expr]) -> Iterable[str]:
         if "path" in self.dotted(receiver):
@@ -323,4 +341,5 @@ def _decoded(text: str, name: str) -> str:
 
 
 def _limited(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(text[:65536] for text, _ in zip(texts, range(MOST), strict=False)))
+    found = list(dict.fromkeys(text for text, _ in zip(texts, range(MOST), strict=False)))
+    return [text[: LONGEST if len(found) == 1 else LONGEST // 64] for text in found]

@@ -12,10 +12,13 @@ from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
-LARGEST = 200_000
+LARGEST = 65_536
+"""How much code of one program is read."""
+LONGEST = 4096
+"""How long a text that the code puts together may grow."""
 _TOKEN = re.compile(
-    r"(?P<comment>//(?=[^\n]*(?:\n|$))(?<![:'\"])[^\n]*|/\*.*?\*/|(?<![\w$&'\"\\])#(?![{!])[^\n]*)"
-    r"|(?P<string>'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\bqq?[({\[/|][^)}\]/|\n]*[)}\]/|]|%[qQ]?[({\[][^)}\]\n]*[)}\]]|\bqx[({/][^)}/\n]*[)}/]|%x[({\[][^)}\]\n]*[)}\]])"
+    r"(?P<comment>//(?=[^\n]*(?:\n|$))(?<![:'\"])[^\n]*|/\*(?:[^*]|\*(?!/)){0,1000}\*/|(?<![\w$&'\"\\])#(?![{!])[^\n]*)"
+    r"|(?P<string>'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\bqq?[({\[/|][^)}\]/|\n]{0,400}[)}\]/|]|%[qQ]?[({\[][^)}\]\n]{0,400}[)}\]]|\bqx[({/][^)}/\n]{0,400}[)}/]|%x[({\[][^)}\]\n]{0,400}[)}\]])"
     r"|(?P<name>[$@%]?[A-Za-z_]\w*(?:(?:\?\.|\.|::|->|:(?=[a-z]))[A-Za-z_]\w*)*)"
     r"|(?P<number>0x[0-9A-Fa-f]+|\d+)"
     r"|(?P<mark>=>|==+|!=+|<=|>=|>>|&&|\|\||\.\.|[-+*/]=|\.=|[=(){}\[\],;+.<>|?:&!\n])",
@@ -41,7 +44,7 @@ class Frame:
 
     def next(self) -> str:
         """End an argument and return it."""
-        text = "".join(self.pieces)
+        text = "".join(self.pieces)[:LONGEST]
         if self.pieces:
             self.args.append(text)
         self.args.extend(self.array)

@@ -22,6 +22,7 @@ from matrixx_builtin.services.effects.words import (
     in_double_quotes,
     is_dynamic,
     joined,
+    limited,
     plain,
     quoted,
     split_values,
@@ -34,11 +35,14 @@ DEEPEST = 72
 """How many programs may stand within each other (``sh -c "sh -c ..."``, ``$(...)``) before the rest is called unknown."""
 LARGEST = 16_384
 """Past this length a program with many heredocs or pipes is read in pieces: parsing those costs more than their length."""
+LONGEST_VALUE = 4096
+"""How long a variable's value may be before its end is called unknown."""
 ROUNDS = 24
 """How many rounds of a loop are followed."""
 
 _KNOWN_VARIABLES = ("HOME", "TMPDIR", "USER", "LOGNAME")
 _UNSEEN = re.compile(rf"(?:^|[\n;|&(])[ \t'\"]*{DYNAMIC}")
+_CAPTURES = re.compile(r"[|`]|[$<]\(")
 _NEWLINE_ENDS = re.compile(r"\n+$")
 
 
@@ -62,6 +66,8 @@ class Shell:
         self.aliases: dict[str, str] = {}
         self.arguments = arguments
         self.zero = ""
+        self.captures = False
+        """Whether anything might look at what a command prints."""
         self.heredocs: list[Heredoc] = []
         self.trailing: dict[int, list[Node]] = {}
         """Redirections that the grammar hangs on a whole list or pipeline, by the last command in it: the one they belong to."""
@@ -73,7 +79,7 @@ class Shell:
 
     def run(self, argv: list[str], stdin: str = "") -> str:
         """Run one command line that is already in words."""
-        if not argv or not self.ledger.spend():
+        if not argv or not self.ledger.spend(1 + len(stdin) // LONGEST_VALUE):
             return DYNAMIC
         with self.deeper(argv[0]) as allowed:
             if not allowed:
@@ -94,6 +100,7 @@ class Shell:
         with self.deeper(how) as allowed:
             if not allowed:
                 return DYNAMIC
+            self.captures = self.captures or _CAPTURES.search(text) is not None
             pieces = _pieces(extract(text.replace(DYNAMIC, ""), self.heredocs), self.ledger)
             return self.fed(stdin, lambda: "".join([self._parsed(piece) for piece in pieces]))
 
@@ -109,7 +116,8 @@ class Shell:
         """Remember the text of a file, for the case that it is run or read later in the call."""
         place = self.place(given)
         before = self.ledger.texts.get(place, DYNAMIC) if append else ""
-        self.ledger.texts[place] = (before + text)[:LONGEST_TEXT]
+        self.ledger.spend(len(before) // LONGEST_VALUE)
+        self.ledger.texts[place] = limited(before + text, LONGEST_TEXT)
 
     def place(self, given: str) -> str:
         """Return the absolute path of what was given, symlinks not followed."""
@@ -125,7 +133,9 @@ class Shell:
         """Set a variable; where it is not sure that this is reached, the old values stay possible."""
         old = self.variables.get(name, [])
         new = joined([old or [""], values]) if append else values
-        self.variables[name] = list(dict.fromkeys([*old, *new] if self._unsure else new))[:ROUNDS]
+        kept = dict.fromkeys(limited(value, LONGEST_VALUE) for value in ([*old, *new] if self._unsure else new))
+        self.variables[name] = list(kept)[:ROUNDS]
+        self.ledger.spend(sum(map(len, self.variables[name])) // LONGEST_VALUE)
 
     @contextmanager
     def deeper(self, what: str) -> Iterator[bool]:
@@ -298,8 +308,13 @@ class Shell:
         """Return a heredoc's text, expanded where its delimiter was not quoted."""
         if heredoc.literal or not re.search(r"[$`\\]", heredoc.body):
             return heredoc.body
-        parts = [self.values_in(f'"{part}"')[0] if expanded else part for expanded, part in expansions(heredoc.body)]
-        return "".join(parts)[:LONGEST_TEXT]
+        known: dict[str, str] = {}
+        parts: list[str] = []
+        for expanded, part in expansions(heredoc.body):
+            if expanded and part not in known:
+                known[part] = self.values_in(f'"{part}"')[0]
+            parts.append(known[part] if expanded else part)
+        return limited("".join(parts), LONGEST_TEXT)
 
     def substitution(self, node: "Node") -> str:
         """Follow ``$(...)`` in a place where its text does not matter."""

@@ -85,12 +85,11 @@ def renamed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 
 def ren(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
-    """Rename in place, as Windows' ``ren`` and PowerShell's ``Rename-Item`` do, or by pattern as Perl's ``rename`` does."""
+    """Rename in place, as Windows' ``ren`` and PowerShell's ``Rename-Item`` do."""
     operands = parsed(_COPY + " -newname=-", _windows(args)).operands
-    if len(operands) != 2:
-        return renamed(shell, name, args, stdin)
-    old, new = operands
-    shell.ledger.move(old, f"{old.replace(chr(92), '/').rpartition('/')[0] or '.'}/{new}", shell.directories, name)
+    for old, new in zip(operands[:1], operands[1:2], strict=False):
+        folder = re.split(r"[/\\]", old)[:-1]
+        shell.ledger.move(old, "/".join([*folder, new]), shell.directories, name)
     return ""
 
 
@@ -217,7 +216,8 @@ HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     **dict.fromkeys("mv gmv move move-item mi".split(), move),
     **dict.fromkeys("ln gln mklink".split(), link),
     **dict.fromkeys("scp rsync sftp rclone s3cmd gsutil".split(), remote),
-    **dict.fromkeys("rename prename ren rename-item rni mmv".split(), ren),
+    **dict.fromkeys("ren rename-item rni".split(), ren),
+    **dict.fromkeys("rename prename mmv".split(), renamed),
     "dd": dd,
     "curl": curl,
     "wget": wget,

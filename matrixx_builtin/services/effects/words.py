@@ -63,11 +63,12 @@ def _ansi_char(code: str) -> str:
 def joined(parts: list[list[str]]) -> list[str]:
     """Return every way to put one alternative of each part together, up to ``MOST``."""
     if all(len(part) == 1 for part in parts):
-        return [_limited("".join(part[0] for part in parts), LONGEST_TEXT)]
-    return [_limited("".join(choice), LONGEST_TEXT // MOST) for choice, _ in zip(product(*parts), range(MOST), strict=False)]
+        return [limited("".join(part[0] for part in parts), LONGEST_TEXT)]
+    return [limited("".join(choice), LONGEST_TEXT // MOST) for choice, _ in zip(product(*parts), range(MOST), strict=False)]
 
 
-def _limited(text: str, most: int) -> str:
+def limited(text: str, most: int) -> str:
+    """Cut a text that is too long, and mark its end as unknown."""
     return text if len(text) <= most else text[:most] + DYNAMIC
 
 
