@@ -3,11 +3,12 @@
 It never stops a command: it adds a note, and only a few times in a session, since a reminder that always comes is not read.
 """
 
+import os
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from matrixx_builtin.services.effects import Run, effects_of
+from matrixx_builtin.services.effects import Run, Touch, effects_of
 from matrixx_core import Inject, Session, ToolCall, rewrite
 
 RUN_AFTER = ("non-interactive-env",)  # its warning of a program that hangs comes first
@@ -52,11 +53,19 @@ def only_reads(call: ToolCall) -> bool:
     effects = effects_of(call)
     if not effects.reads or not effects.runs or effects.writes or effects.deletes or effects.fetches or effects.unknown:
         return False
-    if any(touch.path.startswith(NO_FILES) or touch.given.startswith(NO_FILES) for touch in effects.reads):
+    if not all(_is_in_project(touch, call.directory) for touch in effects.reads):
         return False
     if not str(call.args.get("command")).lstrip().startswith(effects.runs[0].program):
         return False  # it stands inside of something: an assignment, a loop, a substitution
     return all(map(_is_reader, effects.runs))
+
+
+def _is_in_project(touch: Touch, directory: str) -> bool:
+    """Whether the read tool is a substitute: hosts ask the person before it leaves the project, and it reads no devices."""
+    if touch.path.startswith(NO_FILES) or touch.given.startswith(NO_FILES):
+        return False
+    roots = tuple(f"{root.rstrip('/')}/" for root in (directory, os.path.realpath(directory)))
+    return not directory or touch.path.startswith(roots) or touch.link.startswith(roots)
 
 
 def _is_reader(run: Run) -> bool:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import matrixx_bash_file_read_guard as hook
 import pytest
 from hypothesis import given, settings
@@ -108,6 +110,27 @@ def test_a_warning_of_another_hook_is_not_lost() -> None:
     warning = pytest.importorskip("matrixx_non_interactive_env")
     notes = Rig(hook, warning).before("bash", command="less foo").notes
     assert [note.plugin for note in notes] == ["non-interactive-env", "bash-file-read-guard"]
+
+
+@pytest.mark.parametrize(
+    ("command", "hinted"),
+    [
+        ("cat a.txt", 1),
+        ("cat ./x/../a.txt", 1),
+        ("cat link.txt", 1),
+        ("cat ../other.txt", 0),
+        ("cat /etc/hostname", 0),
+        ("cat a.txt ../other.txt", 0),
+    ],
+)
+def test_files_outside_the_project_are_not_the_read_tools(command: str, hinted: int, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "alias").symlink_to(project)
+    (tmp_path / "other.txt").touch()
+    (project / "link.txt").symlink_to(tmp_path / "other.txt")
+    for directory in (project, tmp_path / "alias"):
+        assert len(Rig(hook, directory=str(directory)).before("bash", command=command).notes) == hinted
 
 
 @pytest.mark.parametrize("tool", ["read", "write", "Bash2"])
