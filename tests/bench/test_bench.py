@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from matrixx_builtin import bench
-from matrixx_builtin.bench import javascript, measuring
+from matrixx_builtin.bench import measuring
 from matrixx_builtin.bench.measuring import Case, Skipped
 from matrixx_builtin.cli import cli
 
@@ -47,7 +47,7 @@ def test_every_contender_has_as_many_turns_as_the_others_and_the_ratio_is_of_the
 
 def test_without_javascript_the_rest_of_a_row_is_measured_and_the_gap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BUN_BIN", raising=False)
-    monkeypatch.setattr(javascript.shutil, "which", lambda _name: None)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     *cases, skipped = bench.run(["dispatch"], TINY)
     assert [case.baseline for case in cases if isinstance(case, Case)] == ["anyio task groups"]
     assert "neither bun nor node" in str(skipped)
