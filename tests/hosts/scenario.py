@@ -13,7 +13,16 @@ from .values import filled
 FOLDER = Path(__file__).parent / "scenarios"
 
 Ability: TypeAlias = Literal[
-    "block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_rewrite", "message_transform", "shell_env"
+    "block",
+    "rewrite_input",
+    "rewrite_output",
+    "note",
+    "failure_note",
+    "prompt_block",
+    "prompt_rewrite",
+    "message_transform",
+    "shell_env",
+    "tools",
 ]
 """What a host must let a hook do for the scenario to be possible on it."""
 

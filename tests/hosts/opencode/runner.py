@@ -24,7 +24,18 @@ from .program import END, Home, Server, find, make_home, seed, serve
 __all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
 
 ABILITIES = frozenset(
-    {"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_rewrite", "message_transform", "shell_env"}
+    {
+        "block",
+        "rewrite_input",
+        "rewrite_output",
+        "note",
+        "failure_note",
+        "prompt_block",
+        "prompt_rewrite",
+        "message_transform",
+        "shell_env",
+        "tools",
+    }
 )
 
 PLAIN, PATCHING = "scripted", "gpt-5-scripted"
