@@ -4,14 +4,13 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from matrixx_core.events import ToolCall
-
 from matrixx_builtin.services.effects.ledger import Ledger
 from matrixx_builtin.services.effects.matching import covers, matching
 from matrixx_builtin.services.effects.model import Effects, Mode, Move, Run, Touch
 from matrixx_builtin.services.effects.paths import here
 from matrixx_builtin.services.effects.shell import Shell
 from matrixx_builtin.services.effects.tools import apply_tool
+from matrixx_core.events import ToolCall
 
 __all__ = ["Effects", "Mode", "Move", "Run", "Touch", "covers", "effects_of", "matching"]
 

@@ -1,11 +1,13 @@
 """Programs that pack and unpack."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.options import parsed
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -99,9 +101,9 @@ def squeezed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
-    **dict.fromkeys("tar gtar bsdtar".split(), tar),
+    **dict.fromkeys(["tar", "gtar", "bsdtar"], tar),
     "zip": zipped,
     "unzip": unzipped,
-    **dict.fromkeys("7z 7za 7zz rar unrar".split(), seven_zip),
-    **dict.fromkeys("gzip bzip2 xz zstd lz4 compress gunzip bunzip2 unxz uncompress unzstd lzma pigz".split(), squeezed),
+    **dict.fromkeys(names("7z 7za 7zz rar unrar"), seven_zip),
+    **dict.fromkeys(names("gzip bzip2 xz zstd lz4 compress gunzip bunzip2 unxz uncompress unzstd lzma pigz"), squeezed),
 }

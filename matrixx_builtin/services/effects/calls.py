@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from matrixx_builtin.services.effects.words import names
+
 
 class Call(NamedTuple):
     """A function's roles, one letter an argument (``ledger.ROLES``; ``>`` ends a move); ``owners`` must stand before the dot if given."""
@@ -36,22 +38,32 @@ d: delete
 r: read foreach lines file text load open_text
 """
 _TEXTS = frozenset(
-    "log print puts printf println echo say warn error info debug die p pp exit throw test match replace split includes startswith endswith indexof equals "
-    "assert string len length format sprintf tostring isinstance getattr setattr hasattr get set getenv putenv add push appendleft join concat strip trim "
-    "re compile search findall sub fullmatch table dir trace fatal critical exception raise runtimeerror valueerror strlen strpos str_replace preg_match "
-    "explode implode lower upper tolowercase touppercase replaceall substring slice write writeln wait sleep describe it".split()
+    names(
+        "log print puts printf println echo say warn error info debug die p pp exit throw test match replace split includes "
+        "startswith endswith indexof equals assert string len length format sprintf tostring isinstance getattr setattr hasattr "
+        "get set getenv putenv add push appendleft join concat strip trim re compile search findall sub fullmatch table dir trace "
+        "fatal critical exception raise runtimeerror valueerror strlen strpos str_replace preg_match explode implode lower upper "
+        "tolowercase touppercase replaceall substring slice write writeln wait sleep describe it"
+    )
 )
-OPENERS = frozenset("open opensync fopen openfile openfilesync open_file sysopen popen_file gzopen".split())
+OPENERS = frozenset(names("open opensync fopen openfile openfilesync open_file sysopen popen_file gzopen"))
 """Functions whose mode is another argument."""
 SHELLS = frozenset(
-    "system exec execsync execfile execfilesync spawn spawnsync popen popen2 popen3 shell_exec passthru proc_open execute check_output check_call call run "
-    "getoutput getstatusoutput execl execlp execle execv execvp execve spawnl spawnlp spawnv spawnvp qx capture capture2 capture3 doshellscript "
-    "createsubprocess create_subprocess_shell create_subprocess_exec startprocess command sh execa pipeline backtick posix_spawn".split()
+    names(
+        "system exec execsync execfile execfilesync spawn spawnsync popen popen2 popen3 shell_exec passthru proc_open execute "
+        "check_output check_call call run getoutput getstatusoutput execl execlp execle execv execvp execve spawnl spawnlp spawnv "
+        "spawnvp qx capture capture2 capture3 doshellscript createsubprocess create_subprocess_shell create_subprocess_exec "
+        "startprocess command sh execa pipeline backtick posix_spawn"
+    )
 )
 """Functions that run a program or a shell text."""
-EVALS = frozenset("eval exec function runinnewcontext runinthiscontext runincontext instance_eval class_eval loadstring load assert_eval execscript".split())
+EVALS = frozenset(
+    names(
+        "eval exec function runinnewcontext runinthiscontext runincontext instance_eval class_eval loadstring load assert_eval execscript"
+    )
+)
 """Functions that run text as code of their own language."""
-CODE_OWNERS = frozenset("subprocess os child_process cp proc pty asyncio kernel open3 io process bun deno".split())
+CODE_OWNERS = frozenset(names("subprocess os child_process cp proc pty asyncio kernel open3 io process bun deno"))
 
 
 def _calls() -> dict[str, Call]:
@@ -93,4 +105,4 @@ def mode_role(mode: str) -> str:
 def is_mode(text: str) -> bool:
     """Whether a text is an open mode rather than a path."""
     head = text.strip().partition(":")[0].strip()
-    return 0 < len(head) <= 4 and set(head) <= set("rwaxbtU+") or head in {"<", ">", ">>", "+<", "+>", "-|", "|-", "|"}
+    return (0 < len(head) <= 4 and set(head) <= set("rwaxbtU+")) or head in {"<", ">", ">>", "+<", "+>", "-|", "|-", "|"}

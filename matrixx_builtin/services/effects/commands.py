@@ -76,5 +76,3 @@ def _known(name: str) -> str:
 
 def _requoted(arg: str) -> str:
     return arg if re.fullmatch(r"[\w./:=@%+,-]+", arg) else "'" + arg.replace("'", "'\\''") + "'"
-
-

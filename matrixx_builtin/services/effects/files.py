@@ -1,12 +1,14 @@
 """Programs that change files by a little script of their own: ``tee``, ``sed``, ``ed`` and ``vim``."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.filters import substituted
 from matrixx_builtin.services.effects.options import parsed
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -78,7 +80,9 @@ def editor(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 def _editor_command(shell: "Shell", command: str, name: str) -> None:
     for verb, file in _EDITOR.findall(command):
-        shell.act("r" if verb in {"r", "read", "so", "source"} else "b" if verb in {"e", "E", "edit"} else "w", file.strip(), f"{name} {verb}")
+        shell.act(
+            "r" if verb in {"r", "read", "so", "source"} else "b" if verb in {"e", "E", "edit"} else "w", file.strip(), f"{name} {verb}"
+        )
     for code in _EDITOR_RUNS.findall(command):
         shell.program(code, "", f"{name} !")
 
@@ -86,6 +90,6 @@ def _editor_command(shell: "Shell", command: str, name: str) -> None:
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     "tee": tee,
     "gtee": tee,
-    **dict.fromkeys("sed gsed ssed".split(), sed),
-    **dict.fromkeys("ed ex vi vim nvim view red emacs".split(), editor),
+    **dict.fromkeys(["sed", "gsed", "ssed"], sed),
+    **dict.fromkeys(names("ed ex vi vim nvim view red emacs"), editor),
 }

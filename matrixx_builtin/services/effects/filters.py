@@ -1,5 +1,7 @@
 """What a few programs print, so that text which is built on the way to ``sh``, ``xargs`` or ``$(...)`` can be followed."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import base64
 import binascii
 import re
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.options import parsed
 from matrixx_builtin.services.effects.paths import entries, is_directory
-from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic
+from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -100,8 +102,7 @@ def translated(shell: "Shell", args: list[str], stdin: str) -> str:
 
 def _members(text: str) -> str:
     text = ansi(text).replace("[:lower:]", "a-z").replace("[:upper:]", "A-Z").replace("[:space:]", " \t\n").replace("[:digit:]", "0-9")
-    spans = re.sub(r"(\w)-(\w)", lambda span: "".join(map(chr, range(ord(span[1]), min(ord(span[2]), ord(span[1]) + 255) + 1))), text[:1024])
-    return spans
+    return re.sub(r"(\w)-(\w)", lambda span: "".join(map(chr, range(ord(span[1]), min(ord(span[2]), ord(span[1]) + 255) + 1))), text[:1024])
 
 
 def substituted(script: str, stdin: str) -> str:
@@ -149,6 +150,10 @@ def _silent(shell: "Shell", args: list[str], stdin: str) -> str:
     return ""
 
 
+def _same(shell: "Shell", args: list[str], stdin: str) -> str:
+    return "".join(f"{arg}\n" for arg in args if not arg.startswith("-"))
+
+
 def _last_part(shell: "Shell", args: list[str], stdin: str) -> str:
     operands = parsed("m*", args).operands
     return "".join(f"{operand.rstrip('/').rsplit('/', 1)[-1]}\n" for operand in operands[:1])
@@ -170,8 +175,11 @@ FILTERS: "dict[str, Callable[[Shell, list[str], str], str]]" = {
     "dir": listed,
     "basename": _last_part,
     "dirname": _first_part,
-    "realpath": lambda shell, args, stdin: "".join(f"{arg}\n" for arg in args if not arg.startswith("-")),
-    "readlink": lambda shell, args, stdin: "".join(f"{arg}\n" for arg in args if not arg.startswith("-")),
-    **dict.fromkeys("grep egrep fgrep rg ag".split(), kept),
-    **dict.fromkeys("true false : sleep mkdir touch rm rmdir unlink chmod chown cd shopt set unset return exit break continue [ test kill wait".split(), _silent),
+    "realpath": _same,
+    "readlink": _same,
+    **dict.fromkeys(names("grep egrep fgrep rg ag"), kept),
+    **dict.fromkeys(
+        names("true false : sleep mkdir touch rm rmdir unlink chmod chown cd shopt set unset return exit break continue [ test kill wait"),
+        _silent,
+    ),
 }

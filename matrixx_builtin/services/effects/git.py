@@ -1,5 +1,7 @@
 """What git's commands do to the working tree."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,13 +11,15 @@ from matrixx_builtin.services.effects.operands import apply, revision
 from matrixx_builtin.services.effects.options import Parsed, parsed
 from matrixx_builtin.services.effects.paths import absolute, exists, is_wild
 from matrixx_builtin.services.effects.programs import git_commands
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 _GLOBAL = "-* -C=- -c=- --git-dir/--work-tree/--namespace/--exec-path/--config-env=-"
-_CODE_KEYS = re.compile(r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|sequence\.editor|diff\.external|pager\.\w+|.*\.(?:textconv|cmd|clean|smudge))$")
+_CODE_KEYS = re.compile(
+    r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|sequence\.editor|diff\.external|pager\.\w+|.*\.(?:textconv|cmd|clean|smudge))$"
+)
 
 
 def git(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
@@ -248,8 +252,8 @@ _COMMANDS: "dict[str, Callable[[Shell, str, list[str], str], None]]" = {
     "diff-tree": compare,
     "apply": apply_patch,
     "clone": clone,
-    **dict.fromkeys("push pull fetch ls-remote".split(), reach),
-    **dict.fromkeys("submodule bisect rebase filter-branch".split(), inner_command),
+    **dict.fromkeys(names("push pull fetch ls-remote"), reach),
+    **dict.fromkeys(names("submodule bisect rebase filter-branch"), inner_command),
     "worktree": worktree,
     "grep": grep,
 }

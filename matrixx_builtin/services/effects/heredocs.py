@@ -24,7 +24,9 @@ class Heredoc(NamedTuple):
 
 _QUOTED = r"\\.|\$'(?:\\.|[^'\\])*'|'[^']*'"
 _TOKENS = {
-    "base": re.compile(rf"{_QUOTED}|\"|`|\$\(\(|\$\(|\$\{{|\(\(|[()]|<<<|<<-?|(?<![^\s;|&(])#[^\n]*|\bcase\s+[^\s;]+\s+in\b|\besac\b|\n", re.DOTALL),
+    "base": re.compile(
+        rf"{_QUOTED}|\"|`|\$\(\(|\$\(|\$\{{|\(\(|[()]|<<<|<<-?|(?<![^\s;|&(])#[^\n]*|\bcase\s+[^\s;]+\s+in\b|\besac\b|\n", re.DOTALL
+    ),
     "dq": re.compile(r"\\.|\"|`|\$\(\(|\$\(|\$\{", re.DOTALL),
     "arith": re.compile(r"\$\(|\(|\)\)|\)"),
     "brace": re.compile(rf"{_QUOTED}|\"|`|\$\(|\$\{{|\}}", re.DOTALL),
@@ -43,18 +45,18 @@ def extract(source: str, known: list[Heredoc]) -> str:
         return source
     out, at, waiting = list[str](), 0, list[tuple[str, bool, bool]]()
     skip_to = 0
-    for state, token, start, end in walk(source, 0, ["base"]):
+    for state, sign, start, end in walk(source, 0, ["base"]):
         if start < skip_to:
             continue
-        if token == "<<<":
+        if sign == "<<<":
             out += [source[at:start], f"<{STRING}"]
             at = skip_to = _BLANKS.match(source, end).end()  # type: ignore[union-attr]  # no blanks fit as well
-        elif token.startswith("<<") and (delimiter := _DELIMITER.match(source, end)):
+        elif sign.startswith("<<") and (delimiter := _DELIMITER.match(source, end)):
             word = delimiter[1]
             out += [source[at:start], f"<{MARK}{len(known) + len(waiting)}"]
             at = delimiter.end()
-            waiting.append((re.sub(r"\\(.)|['\"]", r"\1", word), token == "<<-", bool(re.search(r"['\"\\]", word))))
-        elif token == "\n" and waiting and state in {"base", "tick"}:
+            waiting.append((re.sub(r"\\(.)|['\"]", r"\1", word), sign == "<<-", bool(re.search(r"['\"\\]", word))))
+        elif sign == "\n" and waiting and state in {"base", "tick"}:
             out.append(source[at:end])
             at = skip_to = _bodies(source, end, waiting, known)
     known.extend(Heredoc("", literal) for _, _, literal in waiting)
@@ -80,18 +82,18 @@ def walk(source: str, at: int, stack: list[str]) -> Iterator[tuple[str, str, int
         found = _TOKENS["base" if state == "tick" else state].search(source, at)
         if found is None:
             return
-        token, at = found[0], found.end()
-        yield state, token, found.start(), at
-        if (state, token) in _CLOSES and not (token == ")" and cases[-1]):
+        sign, at = found[0], found.end()
+        yield state, sign, found.start(), at
+        if (state, sign) in _CLOSES and not (sign == ")" and cases[-1]):
             stack.pop()
             cases.pop()
             cases = cases or [0]
-        elif token in _OPENS:
-            stack.append(_OPENS[token])
+        elif sign in _OPENS:
+            stack.append(_OPENS[sign])
             cases.append(0)
-        elif token.startswith("case"):
+        elif sign.startswith("case"):
             cases[-1] += 1
-        elif token == "esac" and cases[-1]:
+        elif sign == "esac" and cases[-1]:
             cases[-1] -= 1
         if len(stack) > 200:
             return
@@ -116,8 +118,6 @@ def expansions(body: str) -> Iterator[tuple[bool, str]]:
 
 def _closed(body: str, start: int) -> int:
     """Return where the expansion that starts here ends."""
-    token = "$((" if body.startswith("$((", start) else body[start] if body[start] == "`" else body[start : start + 2]
-    end = len(body)
-    for _, _, _, end in walk(body, start + len(token), [_OPENS[token]]):
-        pass
+    sign = "$((" if body.startswith("$((", start) else body[start] if body[start] == "`" else body[start : start + 2]
+    *_, end = (len(body), *(at for _, _, _, at in walk(body, start + len(sign), [_OPENS[sign]])))
     return end

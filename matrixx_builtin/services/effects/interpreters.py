@@ -1,5 +1,7 @@
 """Programs that run code of another language: given as an option, on the input, or in a file that the call has written."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +11,7 @@ from matrixx_builtin.services.effects import python_code, script_code
 from matrixx_builtin.services.effects.filters import from_base64
 from matrixx_builtin.services.effects.operands import apply, guess
 from matrixx_builtin.services.effects.options import parsed
-from matrixx_builtin.services.effects.words import DYNAMIC, is_dynamic, joined
+from matrixx_builtin.services.effects.words import DYNAMIC, is_dynamic, joined, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -49,19 +51,22 @@ _MODULES = {
     "dotenv": "-* -f/--file=r",
     "http.server": "-* -d/--directory=r",
 }
-_MODULE_PROGRAMS = frozenset("pip pytest black isort ruff mypy flake8 pylint dotenv".split())
-_SQL_FILE = re.compile(r"^[ \t]{0,40}(?:\\(i|ir|include|o|g|copy|e|!)|\.(read|import|output|once|save|backup|open|dump|shell|system|log)|(source))\s*([^\n;]*)", re.MULTILINE)
+_MODULE_PROGRAMS = frozenset(names("pip pytest black isort ruff mypy flake8 pylint dotenv"))
+_SQL_FILE = re.compile(
+    r"^[ \t]{0,40}(?:\\(i|ir|include|o|g|copy|e|!)|\.(read|import|output|once|save|backup|open|dump|shell|system|log)|(source))\s*([^\n;]*)",
+    re.MULTILINE,
+)
 
 
 @dataclass(slots=True)
 class Line:
     """An interpreter's command line, sorted."""
 
-    codes: list[str] = field(default_factory=list)
-    rest: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list[str])
+    rest: list[str] = field(default_factory=list[str])
     module: str = ""
     flags: str = ""
-    preloaded: list[str] = field(default_factory=list)
+    preloaded: list[str] = field(default_factory=list[str])
 
 
 def interpret(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
@@ -128,7 +133,7 @@ def _cluster(language: Language, arg: str, following: str, line: Line) -> int:
                 return int(not rest)
             if letter == "r":
                 line.preloaded.append(rest or following)
-            return int(not rest and language.name not in {"perl"})
+            return int(not rest and language.name != "perl")
         line.flags += letter
     return 0
 
@@ -280,13 +285,16 @@ def _sql_command(shell: "Shell", verb: str, operand: str, name: str) -> None:
             shell.act("r" if found[1].lower() == "from" else "w", found[2], name)
     elif operand:
         role = "w" if verb in {"o", "g", "output", "once", "save", "backup", "log"} else "r"
-        shell.act(role, operand.split()[0], f"{name} {verb}")
+        shell.act(role, operand.split(maxsplit=1)[0], f"{name} {verb}")
 
 
 _BY_NAME = {name: language for names, language in _LANGUAGES.items() for name in names.split()}
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     **dict.fromkeys(_BY_NAME, interpret),
-    **dict.fromkeys("awk gawk mawk nawk".split(), awk),
-    **dict.fromkeys("powershell pwsh".split(), powershell),
-    **dict.fromkeys("psql mysql mariadb sqlite sqlite3 duckdb mongosh mongo redis-cli cqlsh clickhouse-client sqlcmd".split(), database),
+    **dict.fromkeys(names("awk gawk mawk nawk"), awk),
+    **dict.fromkeys(["powershell", "pwsh"], powershell),
+    **dict.fromkeys(
+        names("psql mysql mariadb sqlite sqlite3 duckdb mongosh mongo redis-cli cqlsh clickhouse-client sqlcmd"),
+        database,
+    ),
 }

@@ -15,14 +15,14 @@ MOST = 10_000
 class Ledger:
     """What has been found so far; every kind keeps its order and drops repetitions."""
 
-    found: dict[str, dict[Touch, None]] = field(default_factory=dict)
-    moves: dict[Move, None] = field(default_factory=dict)
-    runs: dict[Run, None] = field(default_factory=dict)
-    fetches: dict[str, None] = field(default_factory=dict)
-    unknown: dict[str, None] = field(default_factory=dict)
-    links: dict[str, str] = field(default_factory=dict)
+    found: dict[str, dict[Touch, None]] = field(default_factory=dict[str, dict[Touch, None]])
+    moves: dict[Move, None] = field(default_factory=dict[Move, None])
+    runs: dict[Run, None] = field(default_factory=dict[Run, None])
+    fetches: dict[str, None] = field(default_factory=dict[str, None])
+    unknown: dict[str, None] = field(default_factory=dict[str, None])
+    links: dict[str, str] = field(default_factory=dict[str, str])
     """Links that the call itself makes: their absolute path and what they lead to."""
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict[str, str])
     """Files that the call itself writes, as far as the text is known."""
     left: int = MOST
 
@@ -65,9 +65,7 @@ class Ledger:
     def effects(self) -> Effects:
         """Return what was found."""
         reads, writes, deletes, metadata = (tuple(self.found.get(kind, ())) for kind in ("reads", "writes", "deletes", "metadata"))
-        return Effects(
-            reads, writes, deletes, tuple(self.moves), tuple(self.runs), tuple(self.fetches), tuple(self.unknown), metadata
-        )
+        return Effects(reads, writes, deletes, tuple(self.moves), tuple(self.runs), tuple(self.fetches), tuple(self.unknown), metadata)
 
     def _touch(self, role: str, given: str, directory: str, how: str) -> Touch:
         self.spend()

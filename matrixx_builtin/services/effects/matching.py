@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from matrixx_builtin.services.effects.model import Touch
-from matrixx_builtin.services.effects.paths import LONGEST, is_wild, normalised, resolved
+from matrixx_builtin.services.effects.paths import LONGEST, from_home, is_wild, normalised, resolved
 
 _STREAM = re.compile(r"(?::[^/:]*)?:\$[a-z_]+$")
 _IGNORABLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -78,7 +78,7 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
 
 def _pattern(text: str) -> Pattern:
     excepts = text.startswith("!")
-    body = folded(os.path.expanduser(text.removeprefix("!")).removeprefix("./")).rstrip("/")
+    body = folded(from_home(text.removeprefix("!")).removeprefix("./")).rstrip("/")
     anchored = body.startswith("/")
     regex = _translated(body.lstrip("/"))
     lead = "/?" if anchored else "(?:.*/)?"
@@ -86,17 +86,17 @@ def _pattern(text: str) -> Pattern:
 
 
 def _translated(glob: str) -> str:
-    return "".join(_as_regex(token) for token in _TOKEN.findall(glob))
+    return "".join(_as_regex(sign) for sign in _TOKEN.findall(glob))
 
 
-def _as_regex(token: str) -> str:
-    if token[0] == "*":
-        return "[^/]*" + token[1:] if token in {"*", "*/"} else "(?:.*/)?" if token.endswith("/") else ".*"
-    if token == "?":
+def _as_regex(sign: str) -> str:
+    if sign[0] == "*":
+        return "[^/]*" + sign[1:] if sign in {"*", "*/"} else "(?:.*/)?" if sign.endswith("/") else ".*"
+    if sign == "?":
         return "[^/]"
-    if token[0] == "[" and len(token) > 2:
-        return translate(token)[4:-3]
-    return re.escape(token)
+    if sign[0] == "[" and len(sign) > 2:
+        return translate(sign)[4:-3]
+    return re.escape(sign)
 
 
 def _meets(name: str, pattern: Pattern) -> bool:
@@ -117,8 +117,8 @@ def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Whether two globs have a name in common."""
     reach = {0}
     for at in range(len(left) + 1):
-        for token_at, token in enumerate(right):
-            if token_at in reach and token[0] == "*":
+        for token_at, sign in enumerate(right):
+            if token_at in reach and sign[0] == "*":
                 reach.add(token_at + 1)
         if at == len(left):
             break
@@ -126,10 +126,10 @@ def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return len(right) in reach
 
 
-def _step(token: str, right: tuple[str, ...], reach: set[int]) -> set[int]:
-    if token[0] == "*":
+def _step(sign: str, right: tuple[str, ...], reach: set[int]) -> set[int]:
+    if sign[0] == "*":
         return set(range(min(reach), len(right) + 1)) if reach else set()
-    after = {at + 1 for at in reach if at < len(right) and right[at][0] != "*" and _same(token, right[at])}
+    after = {at + 1 for at in reach if at < len(right) and right[at][0] != "*" and _same(sign, right[at])}
     return after | {at for at in reach if at < len(right) and right[at][0] == "*"}
 
 

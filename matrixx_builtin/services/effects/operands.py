@@ -86,7 +86,11 @@ def _guessed(shell: "Shell", arg: str, letter: str, how: str) -> None:
 
 def looks_like_path(text: str) -> bool:
     """Whether a text could well be a file's name: no blanks, and a dot or a slash somewhere."""
-    return 1 < len(text) <= 1024 and not re.search(r"[\s\"'`<>|;(){}$]", shown(text)) and ("." in text or "/" in text or "\\" in text or is_wild(text))
+    return (
+        1 < len(text) <= 1024
+        and not re.search(r"[\s\"'`<>|;(){}$]", shown(text))
+        and ("." in text or "/" in text or "\\" in text or is_wild(text))
+    )
 
 
 def _exists(shell: "Shell", text: str) -> bool:

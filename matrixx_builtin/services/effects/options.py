@@ -24,9 +24,9 @@ class Spec(NamedTuple):
 class Parsed:
     """What stood on one command line."""
 
-    operands: list[str] = field(default_factory=list)
-    values: list[tuple[str, str]] = field(default_factory=list)
-    flags: set[str] = field(default_factory=set)
+    operands: list[str] = field(default_factory=list[str])
+    values: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    flags: set[str] = field(default_factory=set[str])
     after_dashes: int | None = None
     """How many operands stood before ``--``; ``None`` without one."""
 

@@ -69,7 +69,7 @@ def _diff_changes(text: str, strip: int) -> Iterator[Change]:
 
 
 def _name(header: str, strip: int) -> str:
-    name = header.split("\t")[0].strip().strip('"')
+    name = header.split("\t", maxsplit=1)[0].strip().strip('"')
     if name == "/dev/null":
         return ""
     return name.split("/", strip)[-1] if name.count("/") >= strip else name

@@ -1,5 +1,7 @@
 """Make one absolute path of whatever a call says, and find what a pattern names on the disk."""
 
+# ruff: noqa: PTH109, PTH111, PTH112 - a call may say anything, with NULs or lone surrogates in it; plain texts are the way to be ready for that
+
 import os
 import re
 from collections.abc import Iterator
@@ -37,8 +39,7 @@ def absolute(given: str, directory: str) -> str:
     path = _plain(given)
     if _DRIVE.match(path):
         return path
-    if path.startswith("~"):
-        path = _from_home(path)
+    path = from_home(path)
     return path if path.startswith("/") else f"{directory or here()}/{path}"
 
 
@@ -128,7 +129,10 @@ def _plain(given: str) -> str:
     return path
 
 
-def _from_home(path: str) -> str:
+def from_home(path: str) -> str:
+    """Return the path with a leading ``~`` or ``~name`` replaced by that home directory."""
+    if not path.startswith("~"):
+        return path
     name, _, rest = path.partition("/")
     home = os.path.expanduser(name) if len(name) < MANY and "\0" not in name else name
     return f"{home}/{rest}" if rest else home

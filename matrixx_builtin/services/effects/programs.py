@@ -8,6 +8,8 @@ name a file after ``@``, ``v`` git's ``REV:path``, ``g`` a glob of names that ar
 import re
 from functools import lru_cache
 
+from matrixx_builtin.services.effects.words import names
+
 _PROGRAMS = """
 cat tac nl more most rev column fold fmt pr paste join comm expand unexpand uniq od xxd hexdump hd strings wc view glow mdcat zcat: r*
 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 bzcat xzcat zstdcat lzcat look shuf tsort ptx zless zmore: r*
@@ -101,34 +103,41 @@ _PARTS = {
 }
 
 MERE_WORDS = frozenset(
-    "exclude ignore pattern include glob message title body name filter grep match key text description comment reason label search query subject "
-    "format user role tag branch note summary prompt skip not".split()
+    names(
+        "exclude ignore pattern include glob message title body name filter grep match key text description comment reason label "
+        "search query subject format user role tag branch note summary prompt skip not"
+    )
 )
 """Words in an unknown program's option that make its value something other than a file."""
-WRITE_WORDS = frozenset("out output outfile dest destination save write export log to target".split())
+WRITE_WORDS = frozenset(names("out output outfile dest destination save write export log to target"))
 """Words in an unknown program's option that make its value a file it writes."""
 
 _VERSION = re.compile(r"(?<=[a-z])[-.]?\d+(?:\.\d+)*$")
 _ENDING = re.compile(r"\.(?:exe|cmd|bat|com)$")
+
 
 @lru_cache(maxsize=1)
 def programs() -> dict[str, str]:
     """Return each program's description."""
     return _table(_PROGRAMS)
 
+
 @lru_cache(maxsize=1)
 def git_commands() -> dict[str, str]:
     """Return the descriptions of git's commands; those with ways of their own are in ``git.py``."""
     return _table(_GIT)
 
+
 def _table(text: str) -> dict[str, str]:
     lines = (line.rpartition(": ") for line in text.format_map(_PARTS).strip().splitlines())
     return {name: description for names, _, description in lines for name in names.split()}
+
 
 @lru_cache(maxsize=512)
 def program_name(word: str) -> str:
     """Return a program's bare name: no folders, no ``.exe``, lower case."""
     return _ENDING.sub("", word.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].lower())
+
 
 def unversioned(name: str) -> str:
     """Return ``python`` for ``python3.12``."""

@@ -6,12 +6,11 @@ import codecs
 import warnings
 from collections.abc import Iterable
 from itertools import product
-from os.path import expanduser
 from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.calls import CODE_OWNERS, EVALS, OPENERS, SHELLS, call_named, is_mode, mode_role, only_speaks
 from matrixx_builtin.services.effects.operands import address, looks_like_path
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -21,9 +20,14 @@ LARGEST = 200_000
 LONGEST = 65_536
 """How long a text that the code puts together may grow."""
 MOST = 16
-_TEXT_METHODS = frozenset("strip lstrip rstrip lower upper casefold title swapcase removeprefix removesuffix replace".split())
+_TEXT_METHODS = frozenset(names("strip lstrip rstrip lower upper casefold title swapcase removeprefix removesuffix replace"))
 _METHODS = _TEXT_METHODS | {"joinpath", "with_name", "format"}
-_SAME = frozenset("str path purepath purepath posixpath expanduser abspath realpath resolve absolute fspath decode encode as_posix expandvars bytes quote".split())
+_SAME = frozenset(
+    names(
+        "str path purepath purepath posixpath expanduser abspath realpath resolve absolute fspath decode encode as_posix "
+        "expandvars bytes quote"
+    )
+)
 _ROOTS = {"home": "~", "getcwd": ".", "cwd": ".", "gethomedir": "~"}
 
 
@@ -150,7 +154,7 @@ class Reader:
         if self.dotted(value) == "sys.argv" and isinstance(index, ast.Constant) and isinstance(index.value, int):
             return self.arguments[index.value :][:1]
         if self.dotted(value) == "os.environ":
-            return [expanduser("~")] if self.fold(index) == ["HOME"] else []
+            return ["~"] if self.fold(index) == ["HOME"] else []
         if isinstance(index, ast.Slice):
             edges = [ast.literal_eval(edge) if edge else None for edge in (index.lower, index.upper, index.step)]
             return [text[slice(*edges)] for text in self.fold(value)]
@@ -206,7 +210,9 @@ class Reader:
         if "path" in self.dotted(receiver):
             return ["/".join(choice) for choice in product(*[self.fold(arg) for arg in args])]
         numbers = self._generated(args[0])
-        parts = [numbers] if numbers else [self.fold(element) for element in args[0].elts] if isinstance(args[0], ast.List | ast.Tuple) else []
+        parts = (
+            [numbers] if numbers else [self.fold(element) for element in args[0].elts] if isinstance(args[0], ast.List | ast.Tuple) else []
+        )
         if numbers:
             return [glue.join(numbers) for glue in self.fold(receiver)]
         if not parts:
@@ -245,7 +251,9 @@ class Reader:
         owner = name.rpartition(".")[0].rpartition(".")[2]
         if last in EVALS - {"load"} and owner in {"", "builtins"}:
             self._evaluate(call)
-        elif last in SHELLS and (owner in CODE_OWNERS or last in {"system", "popen", "check_output", "getoutput"} or name in {"run", "call"}):
+        elif last in SHELLS and (
+            owner in CODE_OWNERS or last in {"system", "popen", "check_output", "getoutput"} or name in {"run", "call"}
+        ):
             self._run(call)
         elif last in OPENERS:
             self._open(call, owner)
@@ -281,7 +289,10 @@ class Reader:
                 self.shell.program(text, "", "python")
 
     def _mode(self, call: ast.Call) -> str:
-        given = [*call.args[int(bool(self._own_path(call))) ^ 1 :], *[keyword.value for keyword in call.keywords if keyword.arg in {"mode", "flags"}]]
+        given = [
+            *call.args[int(bool(self._own_path(call))) ^ 1 :],
+            *[keyword.value for keyword in call.keywords if keyword.arg in {"mode", "flags"}],
+        ]
         for argument in given:
             texts = self.fold(argument)
             if not texts and isinstance(argument, ast.Attribute | ast.BinOp):
@@ -293,7 +304,7 @@ class Reader:
     def _own_path(self, call: ast.Call) -> list[str]:
         """Return the path that a method like ``Path('x').open`` belongs to."""
         receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-        return [text for text in self.fold(receiver) if receiver is not None] if receiver is not None else []
+        return self.fold(receiver) if receiver is not None else []
 
     def _open(self, call: ast.Call, owner: str) -> None:
         paths = self._own_path(call) or self._texts(call.args[:1]) or self._keyword(call, "file", "path", "filename")
@@ -303,7 +314,9 @@ class Reader:
         own = self._own_path(call)
         groups = [own, *[self.items(argument) for argument in call.args]] if own else [self.items(argument) for argument in call.args]
         if not groups:
-            groups = [self._keyword(call, "dotenv_path", "path", "src", "file", "filename", "url") or ([".env"] if "dotenv" in last else [])]
+            groups = [
+                self._keyword(call, "dotenv_path", "path", "src", "file", "filename", "url") or ([".env"] if "dotenv" in last else [])
+            ]
         if last in {"symlink_to", "hardlink_to", "link_to"}:
             groups.reverse()
         if roles == "d>" and len(groups) > 1:

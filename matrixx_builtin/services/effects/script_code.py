@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matrixx_builtin.services.effects.calls import EVALS, OPENERS, SHELLS, call_named, is_mode, mode_role, only_speaks
 from matrixx_builtin.services.effects.filters import from_base64, from_hex
 from matrixx_builtin.services.effects.operands import address, looks_like_path
-from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic
+from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -25,9 +25,17 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _HASH_IS_NO_COMMENT = frozenset({"javascript"})
-_WRITES = re.compile(r"write|unlink|append|trunc|save|dump|output|rename|remove|rm(?:Sync)?\(|['\"][wa]b?\+?['\"]|>\s*\$|delete|put_contents", re.IGNORECASE)
+_SLASHES_ARE_NO_COMMENT = frozenset({"perl", "ruby", "lua"})
+_WRITES = re.compile(
+    r"write|unlink|append|trunc|save|dump|output|rename|remove|rm(?:Sync)?\(|['\"][wa]b?\+?['\"]|>\s*\$|delete|put_contents", re.IGNORECASE
+)
 _INTERPOLATED = re.compile(r"[$#@]\{\s*([A-Za-z_$]\w*)\s*\}|(?<!\\)\$([A-Za-z_]\w*)")
-_KEYWORDS = frozenset("return if else while for do end then and or not new await my our local var let const def use from in of function print puts echo say die eq ne lt gt le ge cmp xor unless elsif".split())
+_KEYWORDS = frozenset(
+    names(
+        "return if else while for do end then and or not new await my our local var let const def use from in of function print "
+        "puts echo say die eq ne lt gt le ge cmp xor unless elsif"
+    )
+)
 
 
 @dataclass(slots=True)
@@ -36,10 +44,10 @@ class Frame:
 
     name: str
     closer: str
-    args: list[str] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    array: list[str] = field(default_factory=list)
+    args: list[str] = field(default_factory=list[str])
+    pieces: list[str] = field(default_factory=list[str])
+    numbers: list[int] = field(default_factory=list[int])
+    array: list[str] = field(default_factory=list[str])
     target: str = ""
 
     def next(self) -> str:
@@ -74,9 +82,8 @@ class Script:
         previous = ""
         for token in _TOKEN.finditer(code):
             kind, text = str(token.lastgroup), token[0]
-            if kind == "comment":
-                if not (text[0] == "#" and self.language in _HASH_IS_NO_COMMENT) and not (text[:2] == "//" and self.language in {"perl", "ruby", "lua"}):
-                    continue
+            if kind == "comment" and not self._is_code(text):
+                continue
             if not self.shell.ledger.spend():
                 break
             getattr(self, f"_{kind}", self._skip)(text, previous)
@@ -85,13 +92,17 @@ class Script:
             self._close()
         self._end_statement()
 
+    def _is_code(self, text: str) -> bool:
+        """Whether what looks like a comment is none in this language."""
+        return self.language in (_HASH_IS_NO_COMMENT if text[0] == "#" else _SLASHES_ARE_NO_COMMENT)
+
     def _skip(self, text: str, previous: str) -> None:
         """Take no notice."""
 
     def _string(self, text: str, previous: str) -> None:
         self._implicit(previous)
         top = self.frames[-1]
-        if text[0] == "`" and self.language in {"perl", "ruby", "php"} or text.startswith(("qx", "%x")):
+        if (text[0] == "`" and self.language in {"perl", "ruby", "php"}) or text.startswith(("qx", "%x")):
             self.shell.program(self._inside(text), "", self.language)
             return
         top.pieces.append(self._inside(text))
@@ -187,7 +198,12 @@ class Script:
             return made
         if call.closer == "]" or not last:
             return "".join(call.args) if call.closer == ")" and len(call.args) == 1 else ""
-        if last in EVALS and last not in SHELLS - EVALS and not (last == "exec" and self.language != "python") and (call.args or call.numbers):
+        if (
+            last in EVALS
+            and last not in SHELLS - EVALS
+            and not (last == "exec" and self.language != "python")
+            and (call.args or call.numbers)
+        ):
             self._evaluate(call.args)
         elif last in SHELLS:
             self._run(call.args)
@@ -227,7 +243,7 @@ class Script:
         if roles == "d>" and len(args) > 1:
             self.shell.ledger.move(args[0], args[1], self.shell.directories, f"{self.language} {last}")
             return
-        letters = roles.replace(">", "w") if len(roles) > 1 or roles not in "d" else "d" * len(args)
+        letters = roles.replace(">", "w") if len(roles) > 1 or roles != "d" else "d" * len(args)
         for role, arg in zip(letters, args, strict=False):
             self._act(role, arg, last)
 

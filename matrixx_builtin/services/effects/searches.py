@@ -1,18 +1,20 @@
 """Programs that look for files and do something with what they find."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.options import parsed
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
-_NAMED = frozenset("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname".split())
-_EXECUTED = frozenset("-exec -execdir -ok -okdir".split())
-_PRINTED = frozenset("-fprint -fprint0 -fprintf -fls".split())
+_NAMED = frozenset(names("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname"))
+_EXECUTED = frozenset(names("-exec -execdir -ok -okdir"))
+_PRINTED = frozenset(names("-fprint -fprint0 -fprintf -fls"))
 
 
 def find(shell: "Shell", name: str, args: list[str], stdin: str) -> str:

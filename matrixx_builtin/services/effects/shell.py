@@ -1,7 +1,7 @@
 """Follow a shell program: what it expands to, where it is, and which commands it runs."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from os import environ
@@ -23,6 +23,7 @@ from matrixx_builtin.services.effects.words import (
     is_dynamic,
     joined,
     limited,
+    names,
     plain,
     quoted,
     split_values,
@@ -48,8 +49,8 @@ _NEWLINE_ENDS = re.compile(r"\n+$")
 
 @lru_cache(maxsize=1)
 def _parser() -> "Parser":
-    import tree_sitter  # noqa: PLC0415 - loaded with the first command, not with the package
-    import tree_sitter_bash  # noqa: PLC0415
+    import tree_sitter
+    import tree_sitter_bash
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
@@ -138,7 +139,7 @@ class Shell:
         self.ledger.spend(sum(map(len, self.variables[name])) // LONGEST_VALUE)
 
     @contextmanager
-    def deeper(self, what: str) -> Iterator[bool]:
+    def deeper(self, what: str) -> Generator[bool, None, None]:
         """Go one level down, or note that it is too deep."""
         self.depth += 1
         if self.depth > DEEPEST:
@@ -149,7 +150,7 @@ class Shell:
             self.depth -= 1
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None, None, None]:
         """Do something in a subshell or a program of its own: directory, variables and arguments are as before afterwards."""
         kept = self.directories, self.before, dict(self.variables), self.arguments, self.zero
         try:
@@ -158,7 +159,7 @@ class Shell:
             self.directories, self.before, self.variables, self.arguments, self.zero = kept
 
     @contextmanager
-    def maybe(self) -> Iterator[None]:
+    def maybe(self) -> Generator[None, None, None]:
         """Do something that may not be reached."""
         self._unsure += 1
         try:
@@ -357,6 +358,18 @@ class Shell:
         """Return the text as it is written."""
         return [_text(node)]
 
+    def bare_word(self, node: "Node") -> list[str]:
+        """Return the alternatives of a word without quotes."""
+        return bare(_text(node))
+
+    def raw_string(self, node: "Node") -> list[str]:
+        """Return the inside of single quotes."""
+        return [quoted(_text(node)[1:-1])]
+
+    def ansi_string(self, node: "Node") -> list[str]:
+        """Return the inside of ``$'...'``."""
+        return [quoted(ansi(_text(node)[2:-1]))]
+
     def concatenation(self, node: "Node") -> list[str]:
         """Return the alternatives of adjoining pieces."""
         return joined([self.marked(child) for child in node.children])
@@ -445,7 +458,10 @@ def _pieces(text: str, ledger: Ledger) -> list[str]:
 
 
 _STATEMENTS = frozenset(
-    "command redirected_statement pipeline list subshell compound_statement if_statement for_statement while_statement case_statement declaration_command".split()
+    names(
+        "command redirected_statement pipeline list subshell compound_statement if_statement for_statement while_statement "
+        "case_statement declaration_command"
+    )
 )
 _CHAINS = frozenset({"list", "pipeline", "negated_command"})
 _VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
@@ -468,9 +484,9 @@ _VISITORS: "dict[str, Callable[[Shell, Node], str]]" = {
     **dict.fromkeys(("comment", "raw_string", "word"), Shell.nothing),
 }
 _WORDS: "dict[str, Callable[[Shell, Node], list[str]]]" = {
-    "word": lambda shell, node: bare(_text(node)),
-    "raw_string": lambda shell, node: [quoted(_text(node)[1:-1])],
-    "ansi_c_string": lambda shell, node: [quoted(ansi(_text(node)[2:-1]))],
+    "word": Shell.bare_word,
+    "raw_string": Shell.raw_string,
+    "ansi_c_string": Shell.ansi_string,
     "string": Shell.string,
     **dict.fromkeys(("concatenation", "command_name", "translated_string"), Shell.concatenation),
     **dict.fromkeys(("simple_expansion", "expansion", "command_substitution"), Shell.unquoted_inside),

@@ -2,26 +2,39 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from matrixx_builtin.services.effects import git, interpreters, patches
 from matrixx_builtin.services.effects.operands import address, looks_like_path
 from matrixx_builtin.services.effects.shell import Shell
-from matrixx_builtin.services.effects.words import finished
+from matrixx_builtin.services.effects.words import finished, names
 
 DEEPEST = 12
 """How deep arguments may lie within arguments."""
 
 _SHELL_TOOLS = frozenset(
-    "bash shell sh zsh exec run terminal cmd powershell pwsh localshell runshellcommand runcommand executecommand runterminalcmd execcommand shellcommand "
-    "bashcommand interactivebash tmux startprocess executebash runinterminal execbash".split()
+    names(
+        "bash shell sh zsh exec run terminal cmd powershell pwsh localshell runshellcommand runcommand executecommand "
+        "runterminalcmd execcommand shellcommand bashcommand interactivebash tmux startprocess executebash runinterminal execbash"
+    )
 )
-_CODE_TOOLS = frozenset("python ipython jupyter executepython runpython executecode runcode codeinterpreter runjs executejs notebookexecute".split())
+_CODE_TOOLS = frozenset(
+    names("python ipython jupyter executepython runpython executecode runcode codeinterpreter runjs executejs notebookexecute")
+)
 _SILENT_TOOLS = frozenset(
-    "task agent todowrite todoread question askuserquestion skill websearch invalid planexit planenter exitplanmode think sequentialthinking delegatetask "
-    "calldelegate backgroundtask backgroundoutput slashcommand memory".split()
+    names(
+        "task agent todowrite todoread question askuserquestion skill websearch invalid planexit planenter exitplanmode think "
+        "sequentialthinking delegatetask calldelegate backgroundtask backgroundoutput slashcommand memory"
+    )
 )
-_ALIASES = {"notebookedit": "edit", "multiedit": "edit", "strreplace": "edit", "strreplaceeditor": "edit", "searchreplace": "edit", "hashlineedit": "edit"}
+_ALIASES = {
+    "notebookedit": "edit",
+    "multiedit": "edit",
+    "strreplace": "edit",
+    "strreplaceeditor": "edit",
+    "searchreplace": "edit",
+    "hashlineedit": "edit",
+}
 _VERBS = {
     "delete": "delete remove rm unlink trash rmdir erase destroy purge",
     "move": "move rename mv relocate",
@@ -34,16 +47,25 @@ _VERBS = {
 }
 _ROLE = {"delete": "d", "edit": "e", "write": "w", "look": "m", "read": "r", "": "b"}
 _PATH_KEYS = frozenset(
-    "filepath path file filename notebookpath target targetpath targetfile uri fileuri absolutepath relativepath relativeworkspacepath fullpath pathname "
-    "paths files filepaths filenames uris targets targetfiles directory dir folder dirpath directorypath folderpath location document textdocument root".split()
+    names(
+        "filepath path file filename notebookpath target targetpath targetfile uri fileuri absolutepath relativepath "
+        "relativeworkspacepath fullpath pathname paths files filepaths filenames uris targets targetfiles directory dir folder "
+        "dirpath directorypath folderpath location document textdocument root"
+    )
 )
-_SOURCE_KEYS = frozenset("source src sourcepath sourcefile from frompath oldpath oldfile oldname original origin sources input inputpath inputfile srcpath".split())
+_SOURCE_KEYS = frozenset(
+    names(
+        "source src sourcepath sourcefile from frompath oldpath oldfile oldname original origin sources input inputpath inputfile srcpath"
+    )
+)
 _TARGET_KEYS = frozenset(
-    "destination dest dst destinationpath destpath dstpath to topath newpath newfile newname rename moveto movepath output outputpath outputfile "
-    "outfile outpath savepath saveas saveto targetname".split()
+    names(
+        "destination dest dst destinationpath destpath dstpath to topath newpath newfile newname rename moveto movepath output "
+        "outputpath outputfile outfile outpath savepath saveas saveto targetname"
+    )
 )
-_GLOB_KEYS = frozenset("include includes includepattern filepattern glob globs fileglob filefilter".split())
-_URL_KEYS = frozenset("url urls href address endpoint link".split())
+_GLOB_KEYS = frozenset(names("include includes includepattern filepattern glob globs fileglob filefilter"))
+_URL_KEYS = frozenset(names("url urls href address endpoint link"))
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "shell_command", "input")
 _DIRECTORY_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory", "directory", "dir_path")
 
@@ -56,8 +78,8 @@ def apply_tool(shell: Shell, tool: str, args: Mapping[str, Any], depth: int = 0)
         return
     if flat in _SILENT_TOOLS:
         return
-    if flat.endswith("applypatch") or (patch := _patch_text(args)) and flat.endswith("patch"):
-        git.patched(shell, patches.changes(_patch_text(args)), "patch")
+    if (patch := _patch_text(args)) and flat.endswith("patch"):
+        git.patched(shell, patches.changes(patch), "patch")
         return
     if _inner_calls(shell, args, depth):
         return
@@ -87,39 +109,36 @@ def _command(args: Mapping[str, Any]) -> "str | list[str]":
     for key in _COMMAND_KEYS:
         value = args.get(key)
         if isinstance(value, str) and value:
-            rest = args.get("args")
-            return [value, *rest] if isinstance(rest, list) and all(isinstance(one, str) for one in rest) and rest else value
-        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-            return list(value)
+            return [value, *rest] if (rest := _strings(args.get("args"))) else value
+        if isinstance(value, list) and (words := _strings(args.get(key))):
+            return words
     return ""
 
 
 def _patch_text(args: Mapping[str, Any]) -> str:
-    for value in args.values():
-        texts = value if isinstance(value, list) else [value]
-        for text in texts:
-            if isinstance(text, str) and patches.is_patch(text):
-                return text
-    return ""
+    return next(
+        (text for value in args.values() for text in _items(value) or [value] if isinstance(text, str) and patches.is_patch(text)), ""
+    )
 
 
 def _inner_calls(shell: Shell, args: Mapping[str, Any], depth: int) -> bool:
     """Follow tools that carry calls of other tools (``batch``, ``multi_tool_use.parallel``)."""
     found = False
-    for value in args.values():
-        for call in value if isinstance(value, list) else ():
-            if not isinstance(call, Mapping):
-                continue
-            name = _text(call, "tool", "tool_name", "recipient_name", "name")
-            inner = next((call[key] for key in ("parameters", "args", "arguments", "input", "tool_input") if isinstance(call.get(key), Mapping)), None)
-            if name and inner is not None:
-                found = True
-                apply_tool(shell, name, inner, depth + 1)
+    for call in (group for value in args.values() for group in _groups(_items(value))):
+        name = _text(call, "tool", "tool_name", "recipient_name", "name")
+        inner = _groups([call.get(key) for key in ("parameters", "args", "arguments", "input", "tool_input")])
+        if name and inner:
+            found = True
+            apply_tool(shell, name, inner[0], depth + 1)
     return found
 
 
 def _file_tool(shell: Shell, tool: str, words: list[str], args: Mapping[str, Any]) -> None:
-    verb = _verb([str(args["command"]).lower().replace("_", "")]) if isinstance(args.get("command"), str) and len(str(args["command"])) < 20 else ""
+    verb = (
+        _verb([str(args["command"]).lower().replace("_", "")])
+        if isinstance(args.get("command"), str) and len(str(args["command"])) < 20
+        else ""
+    )
     verb = verb or _verb(words)
     if patch := _patch_text(args):
         git.patched(shell, patches.changes(patch), "patch")
@@ -134,7 +153,9 @@ class _Operation(dict[str, list[str]]):
     """The paths of one group of arguments, by the kind of their key."""
 
 
-def _operations(args: Mapping[str, Any], verb: str, depth: int = 0, inherited: "list[str] | None" = None) -> Iterator[tuple[str, _Operation]]:
+def _operations(
+    args: Mapping[str, Any], verb: str, depth: int = 0, inherited: "list[str] | None" = None
+) -> Iterator[tuple[str, _Operation]]:
     """Collect the paths of each nested group; a group without a path of its own speaks of the one around it."""
     paths = _Operation(path=[], source=[], target=[], url=[])
     nested: list[Mapping[str, Any]] = []
@@ -144,12 +165,16 @@ def _operations(args: Mapping[str, Any], verb: str, depth: int = 0, inherited: "
         if kind and (texts := list(_texts(value, kind))):
             paths[kind.removeprefix("maybe_")].extend(texts)
         elif depth < DEEPEST:
-            nested.extend(one for one in (value if isinstance(value, list) else [value]) if isinstance(one, Mapping))
+            nested.extend(_groups(_items(value) or [value]))
     if not paths["path"] and not paths["source"] and (paths["target"] or (depth and own != verb)):
         paths["path"] = list(inherited or [])
     if args.get("delete") is True:
         own = "delete"
-    elif paths["target"] and own == "edit" and any(str(key).lower() in {"rename", "newpath", "new_path", "move_path", "movepath", "moveto"} for key in args):
+    elif (
+        paths["target"]
+        and own == "edit"
+        and any(str(key).lower() in {"rename", "newpath", "new_path", "move_path", "movepath", "moveto"} for key in args)
+    ):
         own = "move"
     yield own, paths
     for group in nested:
@@ -219,9 +244,22 @@ def _kind(key: str, verb: str) -> str:
 
 
 def _texts(value: Any, kind: str) -> Iterator[str]:
-    for one in value if isinstance(value, list | tuple) else [value]:
+    for one in _items(value) or [value]:
         if isinstance(one, str) and one and (not kind.startswith("maybe") or looks_like_path(one)):
             yield one
+
+
+def _items(value: Any) -> list[Any]:
+    return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else []
+
+
+def _groups(values: list[Any]) -> list[Mapping[str, Any]]:
+    return [cast("Mapping[str, Any]", value) for value in values if isinstance(value, Mapping)]
+
+
+def _strings(value: Any) -> list[str]:
+    items = _items(value)
+    return items if all(isinstance(item, str) for item in items) else []
 
 
 def _has_path(args: Mapping[str, Any]) -> bool:

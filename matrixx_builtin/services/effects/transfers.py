@@ -1,5 +1,7 @@
 """Programs that put a file's content, or the file itself, in another place."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING
 from matrixx_builtin.services.effects.operands import apply, use
 from matrixx_builtin.services.effects.options import Parsed, parsed
 from matrixx_builtin.services.effects.paths import absolute, is_directory
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -87,7 +89,8 @@ def renamed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 def ren(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Rename in place, as Windows' ``ren`` and PowerShell's ``Rename-Item`` do."""
     operands = parsed(_COPY + " -newname=-", _windows(args)).operands
-    for old, new in zip(operands[:1], operands[1:2], strict=False):
+    if len(operands) > 1:
+        old, new = operands[:2]
         folder = re.split(r"[/\\]", old)[:-1]
         shell.ledger.move(old, "/".join([*folder, new]), shell.directories, name)
     return ""
@@ -130,13 +133,20 @@ def wget(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 def web_request(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Fetch as PowerShell does."""
-    apply(shell, "u -uri=u -outfile=w -infile=r -method/-headers/-body/-contenttype=-", [arg.lower() if arg.startswith("-") else arg for arg in args], name)
+    apply(
+        shell,
+        "u -uri=u -outfile=w -infile=r -method/-headers/-body/-contenttype=-",
+        [arg.lower() if arg.startswith("-") else arg for arg in args],
+        name,
+    )
     return DYNAMIC
 
 
 def docker(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Follow what a container gets from this machine: mounts, environment files, copies."""
-    values = parsed("-* -v/--volume/--mount/--env-file/-f/--file/--secret/-e/--env/-w/--name/-p/-u/--network/--build-arg/-t/--entrypoint=-", args)
+    values = parsed(
+        "-* -v/--volume/--mount/--env-file/-f/--file/--secret/-e/--env/-w/--name/-p/-u/--network/--build-arg/-t/--entrypoint=-", args
+    )
     for option, value in values.values:
         if option in {"-v", "--volume", "--mount", "--secret"}:
             _mounted(shell, value, name)
@@ -210,18 +220,18 @@ def _windows(args: list[str]) -> list[str]:
 
 
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
-    **dict.fromkeys("cp gcp copy copy-item cpi xcopy robocopy ditto".split(), copy),
+    **dict.fromkeys(names("cp gcp copy copy-item cpi xcopy robocopy ditto"), copy),
     "install": install,
     "ginstall": install,
-    **dict.fromkeys("mv gmv move move-item mi".split(), move),
-    **dict.fromkeys("ln gln mklink".split(), link),
-    **dict.fromkeys("scp rsync sftp rclone s3cmd gsutil".split(), remote),
-    **dict.fromkeys("ren rename-item rni".split(), ren),
-    **dict.fromkeys("rename prename mmv".split(), renamed),
+    **dict.fromkeys(names("mv gmv move move-item mi"), move),
+    **dict.fromkeys(["ln", "gln", "mklink"], link),
+    **dict.fromkeys(names("scp rsync sftp rclone s3cmd gsutil"), remote),
+    **dict.fromkeys(["ren", "rename-item", "rni"], ren),
+    **dict.fromkeys(["rename", "prename", "mmv"], renamed),
     "dd": dd,
     "curl": curl,
     "wget": wget,
     "aria2c": wget,
-    **dict.fromkeys("invoke-webrequest iwr invoke-restmethod irm".split(), web_request),
-    **dict.fromkeys("docker podman nerdctl docker-compose".split(), docker),
+    **dict.fromkeys(names("invoke-webrequest iwr invoke-restmethod irm"), web_request),
+    **dict.fromkeys(names("docker podman nerdctl docker-compose"), docker),
 }

@@ -5,7 +5,7 @@ running shell can know starts with ``DYNAMIC``. Neither character can be part of
 """
 
 import re
-from itertools import product
+from itertools import pairwise, product
 
 PLAIN = "\0"
 DYNAMIC = "\1"
@@ -20,6 +20,11 @@ _WINDOWS = re.compile(r"(?:[A-Za-z]:|[\w.-]+)(?:\\[\w.-]+)+|\.{1,2}(?:\\[\w.-]+)
 _BLANK = re.compile(r"(?<!\0)[ \t\n]+")
 _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|0?[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_CHARS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+
+
+def names(text: str) -> list[str]:
+    """Return the words of a table's line."""
+    return text.split()
 
 
 def quoted(text: str) -> str:
@@ -127,7 +132,7 @@ def _group(word: str) -> tuple[int, int, list[str]] | None:
 def _choices(word: str, start: int, end: int, commas: list[int]) -> list[str]:
     if commas:
         edges = [start, *commas, end]
-        return [word[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+        return [word[left + 1 : right] for left, right in pairwise(edges)]
     ends = re.fullmatch(r"(\d{1,4}|[A-Za-z])\.\.(\d{1,4}|[A-Za-z])", word[start + 1 : end])
     if not ends or ends[1].isdigit() != ends[2].isdigit():
         return []

@@ -1,5 +1,7 @@
 """Programs that run another command, and the shell's own words that do."""
 
+# ruff: noqa: ARG001 - every program's function is called with the same four arguments
+
 import re
 import shlex
 from collections.abc import Callable
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.operands import apply, use
 from matrixx_builtin.services.effects.options import parsed, spec_of
-from matrixx_builtin.services.effects.words import DYNAMIC
+from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -39,8 +41,8 @@ sg newgrp: - -c=s
 entr: 0
 wsl: 0 -d/-u/--cd=-
 """
-_RUNS = frozenset("run exec x dlx tool shell which".split())
-_SHELLS = frozenset("sh bash zsh dash ksh mksh fish ash rbash yash pwsh-preview".split())
+_RUNS = frozenset(names("run exec x dlx tool shell which"))
+_SHELLS = frozenset(names("sh bash zsh dash ksh mksh fish ash rbash yash pwsh-preview"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _MAPFILE = "-* -d/-n/-O/-s/-u/-c/-C=-"
 _READ = "-* -a/-d/-i/-n/-N/-p/-t/-u=-"
@@ -128,9 +130,7 @@ def sh(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             at += 1
         elif arg in {"-o", "+o", "-O", "+O"}:
             at += 1
-        elif not arg.startswith("--") and "c" in arg:
-            is_code = True
-        elif arg in {"--command", "--commands"}:
+        elif (not arg.startswith("--") and "c" in arg) or arg in {"--command", "--commands"}:
             is_code = True
     rest = args[at:]
     with shell.scope():
@@ -268,9 +268,9 @@ HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     "eval": evaluate,
     "trap": trap,
     "alias": alias,
-    **dict.fromkeys("cd pushd popd chdir set-location sl".split(), change_directory),
+    **dict.fromkeys(names("cd pushd popd chdir set-location sl"), change_directory),
     "pwd": where,
-    **dict.fromkeys("read mapfile readarray".split(), read),
+    **dict.fromkeys(["read", "mapfile", "readarray"], read),
     "xargs": xargs,
     "gxargs": xargs,
     "ssh": ssh,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from matrixx_builtin.services.effects import Effects, Touch, effects_of, matching
 from matrixx_core import ToolCall
 

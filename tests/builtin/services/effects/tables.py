@@ -9,4 +9,7 @@ def rows(text: str) -> list["object"]:
     """Return a table's rows; ``|`` leads the further lines of a command that has them."""
     lines = re.split(r"\n(?!\|)", text.strip("\n"))
     cells = [line.rpartition(" => ") for line in lines if line.strip()]
-    return [pytest.param(command.rstrip().replace("\n|", "\n"), letters.strip().strip("-"), id=command.strip()[:70]) for command, _, letters in cells]
+    return [
+        pytest.param(command.rstrip().replace("\n|", "\n"), letters.strip().strip("-"), id=command.strip()[:70])
+        for command, _, letters in cells
+    ]

@@ -7,23 +7,123 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from matrixx_core import ToolCall
 
 from matrixx_builtin.services import effects
 from matrixx_builtin.services.effects import Effects, Touch, effects_of
 from matrixx_builtin.services.effects.ledger import Ledger
 from matrixx_builtin.services.effects.shell import Shell
+from matrixx_core import ToolCall
 
 WORDS = st.sampled_from(
     [
-        *"cat rm echo sh -c eval . bash <<EOF EOF <<< < > >> | || & && ; ( ) { } [ ] [[ ]] $( ` ' \" \\ $X ${X ${X:- } ${X/a/b} $((1<<2)) # ! = * ? ~ \n".split(" "),
-        *".env {a,b} {1..9} [!a] $'\\x2e' \0 \ud800 \ue000 \ue001 \1 if then fi for in do done case esac while function f() git find -exec {} \\; xargs".split(" "),
-        *"python3 -c open('.env') node -e perl awk sed -i s/a/b/ tar czf curl -d @x git show HEAD:.env *** Begin Patch".split(" "),
+        *[
+            "cat",
+            "rm",
+            "echo",
+            "sh",
+            "-c",
+            "eval",
+            ".",
+            "bash",
+            "<<EOF",
+            "EOF",
+            "<<<",
+            "<",
+            ">",
+            ">>",
+            "|",
+            "||",
+            "&",
+            "&&",
+            ";",
+            "(",
+            ")",
+            "{",
+            "}",
+            "[",
+            "]",
+            "[[",
+            "]]",
+            "$(",
+            "`",
+            "'",
+            '"',
+            "\\",
+            "$X",
+            "${X",
+            "${X:-",
+            "}",
+            "${X/a/b}",
+            "$((1<<2))",
+            "#",
+            "!",
+            "=",
+            "*",
+            "?",
+            "~",
+            "\n",
+        ],
+        *[
+            ".env",
+            "{a,b}",
+            "{1..9}",
+            "[!a]",
+            "$'\\x2e'",
+            "\x00",
+            "�",
+            "\ue000",
+            "\ue001",
+            "\x01",
+            "if",
+            "then",
+            "fi",
+            "for",
+            "in",
+            "do",
+            "done",
+            "case",
+            "esac",
+            "while",
+            "function",
+            "f()",
+            "git",
+            "find",
+            "-exec",
+            "{}",
+            "\\;",
+            "xargs",
+        ],
+        *[
+            "python3",
+            "-c",
+            "open('.env')",
+            "node",
+            "-e",
+            "perl",
+            "awk",
+            "sed",
+            "-i",
+            "s/a/b/",
+            "tar",
+            "czf",
+            "curl",
+            "-d",
+            "@x",
+            "git",
+            "show",
+            "HEAD:.env",
+            "***",
+            "Begin",
+            "Patch",
+        ],
     ]
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | WORDS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.sampled_from(["path", "command", "edits", "source", "to", "op"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8) | st.sampled_from(["path", "command", "edits", "source", "to", "op"]), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 NAMES = st.sampled_from(["bash", "write", "edit", "apply_patch", "batch", "mcp__fs__move", "grep", "read", ""]) | st.text(max_size=12)
@@ -35,7 +135,10 @@ def told(name: str, args: dict[str, Any], directory: str = "/nowhere") -> Effect
 
 
 @RELAXED
-@given(NAMES, st.dictionaries(st.text(max_size=8) | st.sampled_from(["filePath", "command", "patchText", "path", "tool_calls"]), JSON, max_size=4))
+@given(
+    NAMES,
+    st.dictionaries(st.text(max_size=8) | st.sampled_from(["filePath", "command", "patchText", "path", "tool_calls"]), JSON, max_size=4),
+)
 def test_no_arguments_make_it_raise(name: str, args: dict[str, Any]) -> None:
     assert isinstance(told(name, args), Effects)
 
@@ -47,7 +150,10 @@ def test_no_command_makes_it_fail(command: str) -> None:
 
 
 @RELAXED
-@given(st.sampled_from(["python3", "node", "perl", "ruby", "php", "awk", "pwsh", "lua"]), st.text() | st.lists(WORDS, max_size=20).map(" ".join))
+@given(
+    st.sampled_from(["python3", "node", "perl", "ruby", "php", "awk", "pwsh", "lua"]),
+    st.text() | st.lists(WORDS, max_size=20).map(" ".join),
+)
 def test_no_code_makes_it_fail(program: str, code: str) -> None:
     found = told("shell", {"command": [program, "-e" if program not in {"python3", "pwsh"} else "-c", code]})
     assert not any("stopped with" in reason for reason in found.unknown)
@@ -156,4 +262,12 @@ def test_modes_tell_how(bash: Callable[[str], Effects], tmp_path: Path) -> None:
     (tmp_path / "old").touch()
     found = bash("echo > new; echo > old; echo >> log; sed -i s/a/b/ old; rm gone; cat a; chmod 600 b")
     modes = {(touch.given, touch.mode) for touch in (*found.writes, *found.deletes, *found.reads, *found.metadata)}
-    assert modes == {("new", "create"), ("old", "overwrite"), ("log", "append"), ("old", "edit"), ("gone", "delete"), ("a", "read"), ("b", "metadata")}
+    assert modes == {
+        ("new", "create"),
+        ("old", "overwrite"),
+        ("log", "append"),
+        ("old", "edit"),
+        ("gone", "delete"),
+        ("a", "read"),
+        ("b", "metadata"),
+    }

@@ -179,11 +179,15 @@ def test_a_command_for_the_whole_tree_writes_every_file_in_it(
 
 
 @pytest.mark.parametrize("command", ["git clean -fd", "git clean -xdf", "git clean -fdx ."])
-def test_cleaning_deletes_what_is_in_the_tree(command: str, bash: Callable[[str], Effects], names: Callable[[Iterable[Touch]], set[str]]) -> None:
+def test_cleaning_deletes_what_is_in_the_tree(
+    command: str, bash: Callable[[str], Effects], names: Callable[[Iterable[Touch]], set[str]]
+) -> None:
     assert len(bash(command).deletes) == 1
 
 
-@pytest.mark.parametrize("command", ["git pull", "git fetch", "git merge main", "git status", "git log", "git reset --soft HEAD~1", "git clean -nd"])
+@pytest.mark.parametrize(
+    "command", ["git pull", "git fetch", "git merge main", "git status", "git log", "git reset --soft HEAD~1", "git clean -nd"]
+)
 def test_other_commands_touch_no_file_of_their_own(command: str, bash: Callable[[str], Effects]) -> None:
     found = bash(command)
     assert (found.reads, found.writes, found.deletes) == ((), (), ())

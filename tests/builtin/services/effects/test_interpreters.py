@@ -219,7 +219,9 @@ code .env => rw
 
 
 @pytest.mark.parametrize(("command", "letters"), rows(TABLE))
-def test_code_does_what_its_calls_say(command: str, letters: str, bash: Callable[[str], Effects], secrets: Callable[[Effects], str]) -> None:
+def test_code_does_what_its_calls_say(
+    command: str, letters: str, bash: Callable[[str], Effects], secrets: Callable[[Effects], str]
+) -> None:
     assert secrets(bash(command)) == letters
 
 

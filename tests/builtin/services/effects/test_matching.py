@@ -98,7 +98,12 @@ def test_a_name_that_is_a_pattern_itself_fits_if_both_can_mean_the_same(pattern:
 
 def test_the_last_pattern_that_fits_decides() -> None:
     patterns = [".env", ".env.*", "!.env.example", "/prod/.env.example"]
-    fit = {found.path for found in matching([touch(f"/p/{name}") for name in (".env", ".env.x", ".env.example", "prod/.env.example")], patterns, base="/p")}
+    fit = {
+        found.path
+        for found in matching(
+            [touch(f"/p/{name}") for name in (".env", ".env.x", ".env.example", "prod/.env.example")], patterns, base="/p"
+        )
+    }
     assert fit == {"/p/.env", "/p/.env.x", "/p/prod/.env.example"}
 
 
@@ -114,7 +119,9 @@ def test_a_link_is_known_by_both_its_names(tmp_path: Path, bash: Callable[[str],
     assert secrets(bash("cat x")) == secrets(bash("cat .npmrc")) == "r"
 
 
-def test_deleting_a_link_does_not_delete_what_it_leads_to(tmp_path: Path, bash: Callable[[str], Effects], secrets: Callable[[Effects], str]) -> None:
+def test_deleting_a_link_does_not_delete_what_it_leads_to(
+    tmp_path: Path, bash: Callable[[str], Effects], secrets: Callable[[Effects], str]
+) -> None:
     (tmp_path / ".env").write_text("A=1")
     (tmp_path / "x").symlink_to(".env")
     assert secrets(bash("rm x")) == ""
@@ -130,7 +137,19 @@ def test_a_directory_covers_what_is_in_it() -> None:
     assert not covers(touch("/p/a/b"), "/p/a")
 
 
-@pytest.mark.parametrize("command", ["rm -rf sub", "rm -rf sub/", "rm -r ./sub/../sub", "mv sub x", "rm -rf .", "rm -rf *", "cd sub && rm -rf .", "cd /nowhere; rm -rf sub"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf sub",
+        "rm -rf sub/",
+        "rm -r ./sub/../sub",
+        "mv sub x",
+        "rm -rf .",
+        "rm -rf *",
+        "cd sub && rm -rf .",
+        "cd /nowhere; rm -rf sub",
+    ],
+)
 def test_deleting_a_directory_covers_its_files(command: str, tmp_path: Path, bash: Callable[[str], Effects]) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / ".env").touch()

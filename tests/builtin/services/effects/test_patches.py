@@ -22,7 +22,10 @@ def test_a_second_target_is_not_lost() -> None:
     assert changes("*** Update File: a\n*** Move to: b\n*** Move to: c") == [Change("update", "a", "b"), Change("add", "c")]
 
 
-@pytest.mark.parametrize(("text", "answer"), [("*** Begin Patch\n", True), ("\n  *** Begin Patch", True), ("*** Add File: x\n", True), ("say *** Begin Patch", False), ("", False)])
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("*** Begin Patch\n", True), ("\n  *** Begin Patch", True), ("*** Add File: x\n", True), ("say *** Begin Patch", False), ("", False)],
+)
 def test_a_patch_begins_like_one(text: str, *, answer: bool) -> None:
     assert is_patch(text) is answer
 

@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from matrixx_builtin.services.effects.paths import absolute, entries, exists, globbed, is_directory, is_nowhere, is_wild, normalised, resolved
+from matrixx_builtin.services.effects.paths import (
+    absolute,
+    entries,
+    exists,
+    globbed,
+    is_directory,
+    is_nowhere,
+    is_wild,
+    normalised,
+    resolved,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +83,9 @@ def test_no_path_is_too_odd(path: str) -> None:
 
 def test_patterns_become_the_names_that_they_fit(tmp_path: Path) -> None:
     for name in (".env", ".env.local", "a.pem", "b.txt", "sub/c.pem"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    base = str(tmp_path)
+        (tmp_path / "here" / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / "here" / name).touch()
+    base = str(tmp_path / "here")
     assert globbed("*", base) == ["a.pem", "b.txt", "sub"]
     assert globbed(".e*", base) == [".env", ".env.local"]
     assert globbed("./*.pem", base) == ["./a.pem"]

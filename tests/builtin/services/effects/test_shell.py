@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+
 from matrixx_builtin.services.effects import Effects
 
 READS = r"""

@@ -146,7 +146,9 @@ def test_the_work_directory_is_where_a_command_starts(tool: Callable[..., Effect
 
 
 @pytest.mark.parametrize("directory", ["/proj", "/proj/sub/.."])
-def test_a_settings_file_is_seen_whatever_writes_it(directory: str, tool: Callable[..., Effects], names: Callable[[Iterable[Touch]], set[str]]) -> None:
+def test_a_settings_file_is_seen_whatever_writes_it(
+    directory: str, tool: Callable[..., Effects], names: Callable[[Iterable[Touch]], set[str]]
+) -> None:
     found = tool("bash", command="MATRIXX_OFF=1 jq . x > .matrixx/matrixx.jsonc")
     assert names(found.writes) == {".matrixx/matrixx.jsonc"}
     assert ("env", "MATRIXX_OFF=1", "jq", ".", "x") in [run.argv for run in found.runs]

@@ -128,7 +128,9 @@ def test_both_ends_of_a_transfer_are_seen(
     assert secrets(bash(command)) == letters
 
 
-def test_a_move_is_told_as_a_move_a_delete_and_a_write(bash: Callable[[str], Effects], names: Callable[[Iterable[Touch]], set[str]]) -> None:
+def test_a_move_is_told_as_a_move_a_delete_and_a_write(
+    bash: Callable[[str], Effects], names: Callable[[Iterable[Touch]], set[str]]
+) -> None:
     found = bash("mv a b")
     assert (names(found.deletes), names(found.writes)) == ({"a"}, {"b"})
     assert [(move.source.given, move.target.given) for move in found.moves] == [("a", "b")]

