@@ -1,0 +1,65 @@
+"""The whole fleet over recorded sessions of the real OpenCode: nobody fails, and whoever has no business changes nothing."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from matrixx_builtin.hosts.opencode.adapter import Answer, OpenCode
+from matrixx_builtin.hosts.opencode.translate import HOOKS
+from matrixx_core.host import Host
+from matrixx_core.testing import RecordingClient
+
+TRACES = sorted((Path(__file__).parents[1] / "data" / "opencode").glob("*.jsonl"))
+
+
+async def play(trace: Path, project: Path) -> list[tuple[dict[str, Any], Answer]]:
+    played: list[tuple[dict[str, Any], Answer]] = []
+    async with Host.open(project, client=RecordingClient()) as host:
+        one = OpenCode(host)
+        for line in trace.read_text("utf-8").splitlines():
+            recorded = json.loads(line)
+            if recorded["hook"] == "event":
+                played.append((recorded, await one.event(recorded["input"]["event"])))
+            elif recorded["hook"] in HOOKS and isinstance(recorded.get("output"), dict):
+                played.append((recorded, await one.hook(recorded["hook"], recorded["input"], recorded["output"])))
+    return played
+
+
+@pytest.fixture(scope="module", params=TRACES, ids=lambda path: path.name)
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Any], Answer]]:
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+        patch.setenv("MATRIXX_STATE_DIR", str(home / "state"))
+        return anyio.run(play, request.param, tmp_path_factory.mktemp("project"))
+
+
+def test_nobody_fails(played: list[tuple[dict[str, Any], Answer]]) -> None:
+    errors = Counter(
+        (ran.plugin, ran.error) for _, answer in played for outcome in answer.outcomes for ran in outcome.ran if ran.answer == "error"
+    )
+    assert errors == {}
+
+
+def test_a_payload_changes_only_where_a_hook_said_so(played: list[tuple[dict[str, Any], Answer]]) -> None:
+    silent = [
+        (recorded["hook"], answer.edits)
+        for recorded, answer in played
+        if answer.edits and not any(ran.answer in {"change", "inject"} for outcome in answer.outcomes for ran in outcome.ran)
+    ]
+    # what was bound to a message or a failed call before is repeated there: the only edits without a hook of the moment
+    assert {hook for hook, _ in silent} <= {"experimental.chat.messages.transform"}
+
+
+def test_something_was_played(played: list[tuple[dict[str, Any], Answer]]) -> None:
+    assert sum(len(answer.outcomes) for _, answer in played) > 10
+
+
+def test_no_hook_acts_on_every_call(played: list[tuple[dict[str, Any], Answer]]) -> None:
+    calls = [answer for recorded, answer in played if recorded["hook"] in {"tool.execute.before", "tool.execute.after"}]
+    acts = Counter(ran.plugin for answer in calls for outcome in answer.outcomes for ran in outcome.ran if ran.answer != "none")
+    assert all(count <= max(3, len(calls) // 3) for count in acts.values()), acts
