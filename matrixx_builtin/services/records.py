@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from matrixx_core.trust import write_atomic
@@ -28,6 +27,8 @@ class RecordError(Exception):
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
     """Hold the folder's lock; raises ``RecordError`` when others hold it too long."""
+    from filelock import FileLock, Timeout  # it imports sqlite3 and more: not before something is written
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock", timeout=LOCK_SECONDS):

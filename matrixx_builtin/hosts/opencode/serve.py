@@ -1,5 +1,6 @@
 """``matrixx serve opencode``: the engine's process, as the bridge starts it."""
 
+import gc
 import logging
 import signal
 from pathlib import Path
@@ -73,6 +74,8 @@ class Engine:
                 with watching(host.rules.running):
                     self._adapters.append(OpenCode(host, one_shot=self._hello.get("oneShot") is True))
                     self._ready.set()
+                    gc.freeze()
+                    gc.enable()
                     await self._announce_changes(host)
         except Exception:
             log.exception("the engine cannot go on")
