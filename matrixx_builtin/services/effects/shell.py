@@ -15,6 +15,7 @@ from matrixx_builtin.services.effects.paths import absolute, is_directory, norma
 from matrixx_builtin.services.effects.redirects import Redirected
 from matrixx_builtin.services.effects.words import (
     DYNAMIC,
+    END,
     LONGEST_TEXT,
     ansi,
     bare,
@@ -26,7 +27,10 @@ from matrixx_builtin.services.effects.words import (
     names,
     plain,
     quoted,
+    sheltered,
+    shown,
     split_values,
+    unsheltered,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +106,7 @@ class Shell:
             if not allowed:
                 return DYNAMIC
             self.captures = self.captures or _CAPTURES.search(text) is not None
-            pieces = _pieces(extract(text.replace(DYNAMIC, ""), self.heredocs), self.ledger)
+            pieces = _pieces(extract(shown(text), self.heredocs), self.ledger)
             return self.fed(stdin, lambda: "".join([self._parsed(piece) for piece in pieces]))
 
     def act(self, role: str, given: str, how: str) -> None:
@@ -122,11 +126,11 @@ class Shell:
 
     def place(self, given: str) -> str:
         """Return the absolute path of what was given, symlinks not followed."""
-        return given if given.startswith("/dev/fd/") else normalised(absolute(given.replace(DYNAMIC, ""), self.directories[0]))
+        return given if given.startswith("/dev/fd/") else normalised(absolute(shown(given), self.directories[0]))
 
     def enter(self, given: str) -> None:
         """Change the directory; if it may not exist, the old one stays possible."""
-        target = self.before if given == "-" else tuple(normalised(absolute(given.replace(DYNAMIC, ""), one)) for one in self.directories)
+        target = self.before if given == "-" else tuple(normalised(absolute(shown(given), one)) for one in self.directories)
         sure = all(is_directory(one) or one in self.ledger.texts for one in target) or is_dynamic(given)
         self.before, self.directories = self.directories, target if sure else tuple(dict.fromkeys(target + self.directories))[:4]
 
@@ -178,7 +182,7 @@ class Shell:
     # The tree
 
     def _parsed(self, text: str) -> str:
-        tree = _parser().parse(text.encode("utf-8", "replace"))
+        tree = _parser().parse(sheltered(text))
         if tree.root_node.has_error:
             self.ledger.doubt("syntax", "a part of the command could not be read")
         return self.visit(tree.root_node)
@@ -327,7 +331,7 @@ class Shell:
         printed = self.sequence(node)
         if not any(child.type in _STATEMENTS for child in node.named_children):
             for line in re.split(r"[\n;|&]+", _text(node)[:LARGEST]):
-                self.run([word.strip("'\"`()<>") for word in line.split()][:64])
+                self.run([plain(word).strip("'\"`()<>") for given in line.split()[:64] for word in finished(given)])
         return printed
 
     # Words
@@ -391,7 +395,7 @@ class Shell:
         if node.type == "command_substitution":
             return [self.substituted(node)]
         self.visit(node)
-        return [DYNAMIC + _text(node)]
+        return [f"{DYNAMIC}{_text(node)}{END}"]
 
     def unquoted_inside(self, node: "Node") -> list[str]:
         """Return the values of an expansion in the open, where they are split and globbed."""
@@ -404,7 +408,7 @@ class Shell:
             printed = DYNAMIC
             if allowed:
                 printed = self.program(text[1:-1].replace("\\`", "`"), self.stdin) if text.startswith("`") else self.sequence(node)
-        return f"{DYNAMIC}$SUBSTITUTED" if printed == DYNAMIC else _NEWLINE_ENDS.sub("", printed)
+        return f"{DYNAMIC}$SUBSTITUTED{END}" if printed == DYNAMIC else _NEWLINE_ENDS.sub("", printed)
 
     def process(self, node: "Node") -> list[str]:
         """Return the name of the pipe that ``<(...)`` becomes; what flows through it is remembered."""
@@ -420,7 +424,7 @@ class Shell:
         if not re.search(r"[$`'\"\\]", text):
             return [text]
         with self.deeper("${") as allowed:
-            found = _parser().parse(f": {text}".encode("utf-8", "replace")).root_node.named_children if allowed else []
+            found = _parser().parse(sheltered(f": {text}")).root_node.named_children if allowed else []
             words = [child for command in found[:1] for child in command.named_children[1:2]]
             return [plain(marked) for word in words for marked in self.marked(word)] or [DYNAMIC + text]
 
@@ -436,11 +440,11 @@ class Shell:
 
 
 def _text(node: "Node") -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+    return unsheltered(node.text or b"")
 
 
 def _decoded(text: bytes) -> str:
-    return in_double_quotes(text.decode("utf-8", "replace"))
+    return in_double_quotes(unsheltered(text))
 
 
 def _pieces(text: str, ledger: Ledger) -> list[str]:

@@ -1,7 +1,7 @@
 """Shell words as text: what quoting, braces and splitting make of them.
 
 While a word is put together, a character that quoting made plain carries ``PLAIN`` before it, and text that only the
-running shell can know starts with ``DYNAMIC``. Neither character can be part of a real argument.
+running shell can know starts with ``DYNAMIC`` and, within a word, stops at ``END``. None of these is part of a real argument.
 """
 
 import re
@@ -9,6 +9,7 @@ from itertools import pairwise, product
 
 PLAIN = "\0"
 DYNAMIC = "\1"
+END = "\2"
 MOST = 64
 """How many words one word may become."""
 LONGEST_TEXT = 1 << 20
@@ -17,6 +18,7 @@ LONGEST_TEXT = 1 << 20
 _SPECIAL = re.compile(r"[\s*?\[\]{},~\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WINDOWS = re.compile(r"(?:[A-Za-z]:|[\w.-]+)(?:\\[\w.-]+)+|\.{1,2}(?:\\[\w.-]+)+")
+_INNER = re.compile(rf"(?<=[\w.-]){DYNAMIC}[^{END}{DYNAMIC}]*{END}(?=[\w.-])")
 _BLANK = re.compile(r"(?<!\0)[ \t\n]+")
 _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|0?[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_CHARS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -79,6 +81,13 @@ def limited(text: str, most: int) -> str:
 
 def finished(marked: str) -> list[str]:
     """Return the words that a marked word becomes: braces expanded, split at blanks, marks dropped."""
+    if DYNAMIC in marked and (without := _INNER.sub("", marked)) != marked:
+        # What stands in the middle of a name may well be nothing: .e${x}nv
+        return [*_finished(marked), *_finished(without)]
+    return _finished(marked)
+
+
+def _finished(marked: str) -> list[str]:
     braced = _braces(marked) if "{" in marked else [marked]
     return [plain(piece) for word in braced for piece in (_BLANK.split(word) if _BLANK.search(word) else [word])]
 
@@ -90,7 +99,7 @@ def plain(marked: str) -> str:
 
 def shown(text: str) -> str:
     """Drop the marks of what is not known, for people to read."""
-    return text.replace(DYNAMIC, "") if DYNAMIC in text else text
+    return text.replace(DYNAMIC, "").replace(END, "") if DYNAMIC in text or END in text else text
 
 
 def is_dynamic(text: str) -> bool:
@@ -141,3 +150,23 @@ def _choices(word: str, start: int, end: int, commas: list[int]) -> list[str]:
         return [str(number) for number in range(low, high + 1)][:MOST]
     low, high = sorted((ord(ends[1]), ord(ends[2])))
     return [chr(code) for code in range(low, high + 1)]
+
+
+_DIGITS = str.maketrans("0123456789abcdef", "".join(map(chr, range(0xC0, 0xD0))))
+_BACK = {new: old for old, new in _DIGITS.items()}
+_OTHERS = re.compile(r"[^\x00-\x7f]+")
+_SHELTERED = re.compile(f"\xff([\xc0-\xcf]+)\xfe")
+
+
+def sheltered(text: str) -> bytes:
+    """The text for the parser, everything but ASCII written in letters below U+0100.
+
+    tree-sitter-bash 0.25 asks the C library's ``isalnum`` about any character after ``{``; beyond U+00FF that reads outside of a table, and
+    ends the process.
+    """
+    return _OTHERS.sub(lambda run: f"\xff{run[0].encode('utf-8', 'replace').hex().translate(_DIGITS)}\xfe", text).encode()
+
+
+def unsheltered(text: bytes) -> str:
+    """The text as it was before ``sheltered``; half of an escape becomes a replacement character."""
+    return _SHELTERED.sub(lambda run: bytes.fromhex(run[1].translate(_BACK)).decode("utf-8", "replace"), text.decode("utf-8", "replace"))
