@@ -46,6 +46,10 @@ class Commands(click.Group):
             raise OneLine(f"{error.format_message().rstrip('.')} (see `{path} --help`)") from None
         except click.ClickException as error:
             raise OneLine(error.format_message()) from None
+        except OSError as error:
+            if not error.filename:  # a closed pipe, for one, is click's to handle
+                raise
+            raise OneLine(f"{error.filename}: {error.strerror}; look at its owner and rights") from None
         except Exception as error:
             from matrixx_core.errors import MatrixxError  # it brings pydantic, which --help does not need
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @click.argument("rows", nargs=-1, metavar="[ROW]...")
 @_options.as_json
 def command(rows: tuple[str, ...], as_json: bool) -> None:
-    """Measure how fast Matrixx is here, in ratios to baselines of the same minute.
+    """Measure how fast Matrixx is here.
 
-    ROWs are unwanted, dispatch, bridge, secrets, commit, start and memory; all of them (under a minute) unless given.
+    The rows are ratios to baselines of the same minute. ROWs are unwanted, dispatch, bridge, secrets, commit, start and memory; all of them (under a minute) unless given.
     """
     from .. import bench
 

@@ -56,7 +56,7 @@ def examine(project: Path, host: str | None = None) -> Iterator[Finding]:
     yield from _tools(opened)
     for name in [host] if host else host_names():
         module = host_module(name)
-        yield from module.examine(project, asked=host is not None)
+        yield from module.findings(project, asked=host is not None)
         yield from _blind_spots(opened, name)
 
 

@@ -26,14 +26,14 @@ def command(file: IO[bytes], project: Path, config: tuple[Path, ...], disable: t
 
     FILE holds one JSON object a line: {"hook": ..., "input": {...}, "output": {...}}. No tool is executed, nothing is kept.
     """
-    recording = _rewindable(file)
-    total = sum(1 for _ in _lines(recording, file.name))  # all of it is looked at before the first hook runs
+    recording, name = _rewindable(file), str(getattr(file, "name", "<stdin>"))
+    total = sum(1 for _ in _lines(recording, name))  # all of it is looked at before the first hook runs
     recording.seek(0)
     rows: list[tuple[Any, ...]] = []
     current: list[tuple[int, dict[str, Any]]] = []
 
     def lines() -> Generator[tuple[int, dict[str, Any]]]:
-        for line in _output.with_progress(_lines(recording, file.name), total, "replay"):
+        for line in _output.with_progress(_lines(recording, name), total, "replay"):
             current[:] = [line]
             yield line
 
@@ -59,7 +59,7 @@ def _play(host: str, lines: Iterable[Any], emit: Callable[[dict[str, Any]], None
     from ._engine import log_lines
 
     with log_lines(), nothing_kept():
-        anyio.run(partial(host_module(host).replay, lines, emit, **options))
+        anyio.run(partial(host_module(host).play, lines, emit, **options))
 
 
 def _row(number: int, line: dict[str, Any], record: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Adapters, one host program each, found through the entry-point group ``matrixx.hosts``.
 
-An adapter is a module with ``serve()``, ``replay(...)``, ``found()``, ``installation(...)``, ``removal(...)``,
-``obeyed()`` and ``examine(...)``; see ``matrixx_builtin.hosts.opencode`` for the shapes.
+An adapter is a module with ``serve()``, ``play(...)``, ``found()``, ``installation(...)``, ``removal(...)``,
+``obeyed()`` and ``findings(...)``; see ``matrixx_builtin.hosts.opencode`` for the shapes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import select
 import sys
 import threading
 from collections.abc import Callable
@@ -23,6 +24,8 @@ LONGEST = 20_000
 """Characters of one record; a traceback of a deep recursion would push everything else out."""
 
 CHUNK = 64 * 1024
+PAUSE = 0.05
+"""Seconds without a word on standard error after which what was said is logged."""
 
 FORMAT = "%(asctime)s %(process)d %(levelname)s %(message)s"
 
@@ -108,8 +111,8 @@ def _read_standard_error(log: logging.Logger) -> Callable[[], None]:
     os.close(sink)
 
     def read() -> None:
-        while chunk := os.read(source, CHUNK):
-            log.info("stderr: %s", chunk.decode("utf-8", "replace").rstrip())
+        while text := _burst(source):
+            log.info("stderr: %s", text.decode("utf-8", "replace").rstrip())
 
     reader = threading.Thread(target=read, name="matrixx-stderr", daemon=True)
     reader.start()
@@ -122,3 +125,12 @@ def _read_standard_error(log: logging.Logger) -> Callable[[], None]:
         reader.join(0.5)
 
     return stop
+
+
+def _burst(source: int) -> bytes:
+    """What was written without a pause: a secret that arrives in pieces must be looked at as a whole."""
+    burst = chunk = os.read(source, CHUNK)
+    while chunk and len(burst) < MOST_BYTES // 2 and select.select([source], [], [], PAUSE)[0]:
+        chunk = os.read(source, CHUNK)
+        burst += chunk
+    return burst

@@ -15,7 +15,7 @@ def serve() -> None:
     main()
 
 
-async def replay(
+async def play(
     lines: Iterable[tuple[int, Mapping[str, Any]]],
     emit: Callable[[dict[str, Any]], None],
     *,
@@ -65,7 +65,7 @@ def obeyed() -> Mapping[str, str]:
     return OBEYED
 
 
-def examine(directory: Path, *, asked: bool) -> Iterator[Finding]:
+def findings(directory: Path, *, asked: bool) -> Iterator[Finding]:
     """Look for what keeps this host from being guarded (``matrixx doctor``)."""
     from .examine import examine
 

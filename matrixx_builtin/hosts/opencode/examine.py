@@ -1,5 +1,6 @@
 """What can be wrong with OpenCode's side: not there, not connected, connected to something old, or not answering."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,13 +9,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 from matrixx_core.errors import MatrixxError
 
+from ...services import logs
 from ...services.state import nothing_kept
 from ..findings import Finding
 from .install import FILE, Installed, config_folder, look, program, render
@@ -65,16 +66,27 @@ def self_test(there: Installed, directory: Path) -> Iterator[Finding]:
             return
         forbidden = engine.ask(_before(1, "write", {"filePath": str(there.path), "content": ""}))
         harmless = engine.ask(_before(2, "bash", {"command": "echo matrixx"}))
+    yield _judged(forbidden, harmless)
+
+
+def _judged(forbidden: dict[str, Any], harmless: dict[str, Any]) -> Finding:
+    if "id" not in forbidden or "id" not in harmless:
+        return Finding(
+            "error", "the engine does not answer", f"it was asked about two calls and said nothing within {PATIENCE:g} s", _see_log()
+        )
     if not forbidden.get("block"):
         why = "a call that overwrites Matrixx's own plugin file was let pass"
-        yield Finding("error", "the engine does not block", why, "run: matrixx hooks, and see which are failed or disabled")
-    elif harmless.get("block") or harmless.get("error") or "id" not in harmless:
-        why = str(harmless.get("block") or harmless.get("error") or "there was no answer").splitlines()[0]
-        yield Finding(
+        return Finding("error", "the engine does not block", why, "run: matrixx hooks, and see which are failed or disabled")
+    if wrong := harmless.get("block") or harmless.get("error"):
+        why = str(wrong).splitlines()[0]
+        return Finding(
             "error", "the engine does not let a harmless call pass", why, 'run: matrixx explain bash \'{"command": "echo matrixx"}\''
         )
-    else:
-        yield Finding("ok", "self-test: the engine blocks what it must and lets the rest pass")
+    return Finding("ok", "self-test: the engine blocks what it must and lets the rest pass")
+
+
+def _see_log() -> str:
+    return f"see {logs.log_file()}"
 
 
 def _look(directory: Path | None) -> Installed | None:
@@ -136,20 +148,22 @@ class _Engine:
         return {}
 
 
-@contextmanager
+@contextlib.contextmanager
 def _engine(command: tuple[str, ...], directory: Path) -> Generator[_Engine]:
     """The engine as the bridge starts it; killed with all it has started when the time is over."""
     process = subprocess.Popen(
         command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
+    sink, source = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
     timer = threading.Timer(PATIENCE, _kill, [process])
     timer.daemon = True
     timer.start()
     try:
-        engine = _Engine(cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout))
-        yield engine
-        engine.sink.close()
-        process.wait()
+        with source:
+            yield _Engine(sink, source)
+            with contextlib.suppress(BrokenPipeError):  # it has ended before us
+                sink.close()
+            process.wait()
     finally:
         timer.cancel()
         _kill(process)

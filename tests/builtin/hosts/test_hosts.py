@@ -1,0 +1,67 @@
+"""``matrixx_builtin.hosts``: which hooks cannot act on a host, and why."""
+
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+
+from matrixx_builtin.cli._engine import LIFECYCLE, steps_of
+from matrixx_builtin.hosts import blind_spots, host_module, host_names
+from matrixx_core import Block, ChatMessage, Inject, Session, ToolCall, ToolResult, guard, observe, rewrite
+
+
+def module(**hooks: Any) -> ModuleType:
+    made = ModuleType("made")
+    vars(made).update(hooks)
+    return made
+
+
+@guard
+def judge(call: ToolCall) -> Block | Inject | None: ...
+
+
+@rewrite
+def change(result: ToolResult, session: Session) -> ToolResult | None: ...
+
+
+@rewrite
+async def speak(message: ChatMessage) -> Inject:
+    return Inject(message.text)
+
+
+@observe
+def look(message: ChatMessage) -> None: ...
+
+
+untyped = guard(lambda call: None)
+"""A stranger's."""
+
+
+TABLE: list[tuple[dict[str, Any], dict[str, str], list[str]]] = [
+    ({"tool_execute_before": judge}, {"tool_execute_before": "block inject change"}, []),
+    ({"tool_execute_before": judge}, {"tool_execute_before": "block"}, ["the host ignores added text at tool_execute_before"]),
+    ({"tool_execute_before": judge}, {"tool_execute_before": "inject"}, ["the host ignores a refusal at tool_execute_before"]),
+    ({"tool_execute_before": judge}, {}, ["the host never reports tool_execute_before"]),
+    ({"tool_execute_after": change}, {"tool_execute_after": "inject"}, ["the host ignores a change at tool_execute_after"]),
+    ({"chat_message": speak}, {"chat_message": "inject"}, []),
+    ({"chat_message": look}, {"chat_message": ""}, []),
+    ({"tool_execute_before": untyped}, {"tool_execute_before": ""}, []),
+]
+
+
+@pytest.mark.parametrize(("hooks", "obeyed", "told"), TABLE)
+def test_what_a_host_does_not_obey_is_told(hooks: dict[str, Any], obeyed: dict[str, str], told: list[str]) -> None:
+    assert blind_spots(steps_of({"made": module(**hooks)}), obeyed) == [("made", why) for why in told]
+
+
+@pytest.mark.parametrize("name", host_names())
+def test_an_adapter_declares_only_hookspecs_that_exist_and_answers_that_have_a_name(name: str) -> None:
+    obeyed = host_module(name).obeyed()
+    assert obeyed.keys() <= set(LIFECYCLE)
+    assert {kind for kinds in obeyed.values() for kind in kinds.split()} <= {"block", "allow", "change", "inject"}
+
+
+def test_an_unknown_adapter_is_told_with_the_known_ones() -> None:
+    with pytest.raises(click.UsageError, match=r"there are: .*opencode"):
+        host_module("emacs")
