@@ -13,7 +13,6 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-import anyio
 import pydantic_core
 
 LIMIT = 64 * 1024 * 1024
@@ -29,7 +28,9 @@ class Wire(asyncio.Protocol):
     """Both ends of the pipe: ``send`` objects, and ``listen`` until the other side is gone."""
 
     def __init__(self) -> None:
-        self._lines: asyncio.Queue[tuple[bytes, int] | None] = asyncio.Queue()
+        self._early: list[tuple[bytes, int]] = []
+        self._receive: Callable[[bytes, int], None] = lambda line, size: self._early.append((line, size))
+        self._ended = asyncio.Event()
         self._parts: list[bytes] = []
         self._size = 0
         self._out: asyncio.WriteTransport | None = None
@@ -52,23 +53,32 @@ class Wire(asyncio.Protocol):
 
     async def listen(self, handler: Handler) -> None:
         """Hand every object to its own task, in order of arrival; returns at the end of the stream."""
-        async with anyio.create_task_group() as group:
-            while (arrived := await self._lines.get()) is not None:
-                message = self._decoded(*arrived)
-                if message is not None:
-                    group.start_soon(_guarded, handler, message)
-            group.cancel_scope.cancel()
+        tasks: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:  # a third of the cost of anyio's, and one is made for every line
+
+            def receive(line: bytes, size: int) -> None:
+                if (message := self._decoded(line, size)) is not None:
+                    tasks.add(task := group.create_task(_guarded(handler, message)))
+                    task.add_done_callback(tasks.discard)
+
+            self._receive = receive
+            for early in self._early:
+                receive(*early)
+            await self._ended.wait()
+            for task in tasks:
+                task.cancel()
 
     def data_received(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._keep(line)
-            self._lines.put_nowait((b"".join(self._parts), self._size))
+            whole, size = b"".join(self._parts), self._size
             self._parts, self._size = [], 0
+            self._receive(whole, size)
         self._keep(rest)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lines.put_nowait(None)
+        self._ended.set()
 
     def _keep(self, piece: bytes) -> None:
         before, self._size = self._size, self._size + len(piece)
