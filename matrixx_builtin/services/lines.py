@@ -6,7 +6,7 @@ the one that was read.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from xxhash import xxh32_intdigest
@@ -30,6 +30,7 @@ ID = f"[{LETTERS}]{{2}}"
 EXACT = re.compile(rf"([0-9]+)#({ID})")
 EMBEDDED = re.compile(rf"(?<![\w#])([0-9]+)#({ID})(?![A-Za-z0-9])")
 UNNUMBERED = re.compile(rf"(.*)#({ID})")
+PREFIX = re.compile(rf"[ \t]*(?:>>>[ \t]*)?[0-9]{{1,9}}#{ID}\|")
 _NO_SPACE = str.maketrans("", "", SPACE)
 
 
@@ -119,16 +120,12 @@ def check(anchors: Iterable[Anchor], lines: Sequence[str]) -> None:
     if stale := [one for one in wanted if not fits(one, lines[one.line - 1])]:
         raise StaleAnchors(
             f"{len(stale)} line{'s have' if len(stale) > 1 else ' has'} changed since it was read. Nothing was written. "
-            f"These anchors are fresh, use them:\n{_shown({one.line for one in stale}, lines)}"
+            f"These anchors are fresh, use them:\n{excerpt({one.line for one in stale}, lines)}"
         )
 
 
-def _cleaned(given: str) -> str:
-    start = given.strip()[:LONGEST].split("|", 1)[0]
-    return re.sub(r"\s*#\s*", "#", re.sub(r"^(>>>|[+-])\s*", "", start)).strip()
-
-
-def _shown(changed: set[int], lines: Sequence[str]) -> str:
+def excerpt(changed: Collection[int], lines: Sequence[str]) -> str:
+    """These lines, marked ``>>>``, and those around them, with their anchors."""
     near = sorted({number for line in changed for number in range(line - CONTEXT, line + CONTEXT + 1) if 0 < number <= len(lines)})
     rows: list[str] = []
     for before, number in zip((0, *near), near, strict=False):
@@ -138,9 +135,26 @@ def _shown(changed: set[int], lines: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
+def _cleaned(given: str) -> str:
+    start = given.strip()[:LONGEST].split("|", 1)[0]
+    return re.sub(r"\s*#\s*", "#", re.sub(r"^(>>>|[+-])\s*", "", start)).strip()
+
+
 def _hashed(number: int, text: str) -> str:
     value = xxh32_intdigest(_utf8(text), 0 if SAYS_SOMETHING.search(text) else number) & 0xFF
     return LETTERS[value >> 4] + LETTERS[value & 0xF]
+
+
+def unanchored(lines: Sequence[str]) -> list[str]:
+    """Lines without the anchors that a model copied along; only where most of them have one is that what happened."""
+    filled = [line for line in lines if line.strip()]
+    copied = [line for line in filled if PREFIX.match(line)]
+    return [PREFIX.sub("", line, count=1) for line in lines] if copied and 2 * len(copied) >= len(filled) else list(lines)
+
+
+def whole(text: str) -> str:
+    """The text with every half of a surrogate pair made U+FFFD, so that it can be written anywhere."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _utf8(text: str) -> bytes:
@@ -148,4 +162,4 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+        return whole(text).encode()
