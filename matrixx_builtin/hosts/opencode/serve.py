@@ -63,7 +63,8 @@ class Engine:
         return reply.get("body")
 
     async def _adapter(self) -> OpenCode:
-        await self._ready.wait()
+        if not self._adapters:  # waiting for what has happened would still give way to the event loop
+            await self._ready.wait()
         return self._adapters[0]
 
     async def _open(self, scope: anyio.CancelScope) -> None:
