@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import Protocol
 
-from ..effects import Run
 from .git import Change, alias_of, pushed_changes, staged_changes, unstaged_changes
 from .rules import words
 
@@ -24,6 +24,17 @@ _KNOWN = words(
     "range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-ref sparse-checkout stage stash status "
     "submodule switch symbolic-ref tag update-index update-ref var version worktree commit-tree write-tree read-tree"
 )
+
+
+class Run(Protocol):
+    """A program that a call starts, as ``services.effects`` tells it."""
+
+    @property
+    def program(self) -> str: ...
+    @property
+    def argv(self) -> tuple[str, ...]: ...
+    @property
+    def cwd(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

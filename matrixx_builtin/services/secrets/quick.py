@@ -12,6 +12,7 @@ from .rules import (
     BARE,
     BASE64_CHARACTERS,
     BASE64_RUN,
+    BESIDE,
     FLAG_LOGIN,
     KEYWORDS,
     NAME_CHARACTERS,
@@ -146,11 +147,12 @@ def _assignments_of(word: str, matches: Iterable[re.Match[str]], text: str) -> I
         if value is None or value.end() - start < SHORTEST_VALUE or not (quoted or _is_literal(text, start, value.end())):
             continue
         head = _name_before(text, match.start())
-        if match["gap"] is not None and not head.startswith("-"):
+        if match["comma"] and text[max(0, match.start() - len(head) - 2) : match.start()][:1] != "(":
             continue
         tail = text[match.start() : match.start() + 48]
         name = head + tail[: len(word)] + _leading(tail[len(word) :])
-        if severity := _assigned_severity(name, value[0], (match["scheme"] or "").strip(), quoted=quoted):
+        severity = _assigned_severity(name, value[0], (match["scheme"] or "").strip(), quoted=quoted)
+        if severity and (match["gap"] is None or head.startswith("-") or (severity == "block" and (quoted or BESIDE.fullmatch(value[0])))):
             yield Span(start, value.end(), 3, "assigned-credential", "value given to a credential's name", severity, value[0])
 
 

@@ -122,28 +122,33 @@ KEYWORDS = ("key", "pass", "secret", "token", "pwd", "cred", "auth")
 """One of these is in every name that we take for a credential's; scanned for in lower-cased text."""
 
 SEPARATOR = (
-    r"[\w-]{0,40}+(?:\\{0,3}[\"'`])?+\]?+(?:[ \t]{0,8}+"
-    r"(?:(?:[?!]?:[ \t]{0,4}+[\w&.<>|'\[\]]{1,30}+[ \t]{1,4}+)?=(?:>|=)?|[?!]?:=?|>|\(|(?<=[ \t])(?P<gap>))"
-    r"|,?+\s{1,20}+[\"']?value[\"']?[ \t]{0,4}+[:=])[ \t]{0,8}+(?:\r?\n[ \t]{0,24}+(?=[\"'`]))?+"
+    r"[\w-]{0,40}+(?:\\{0,3}[\"'`])?+\]?+(?:,?+\s{1,20}+[\"']?value[\"']?[ \t]{0,4}+[:=]|[ \t]{0,8}+"
+    r"(?:(?:[?!]?:[ \t]{0,4}+[\w&.<>|'\[\]]{1,30}+[ \t]{1,4}+)?=(?:>|=)?|[?!]?:=?|>|\(|"
+    r"(?:(?P<comma>,)|\)?[ \t]?(?:\|\||\?\?|or\b))(?=[ \t]{0,8}[\"'`])|(?<=[ \t])(?P<gap>)))"
+    r"[ \t]{0,8}+(?:\r?\n[ \t]{0,24}+(?=[\"'`]))?+"
     r"(?:\\{0,3}[\"'`])?+(?P<scheme>(?:bearer|basic|token)[ \t]{1,4}+)?+"
 )
-"""From a keyword to the value: the rest of the name, closing quote, ``=``, ``:``, ``: type =``, ``=>``, ``>`` (XML), ``(``,
-the ``value`` beside a ``name``, or a gap (which only counts after a ``--flag``)."""
+"""From a keyword to the value: the rest of the name, closing quote, then one of ``=``, ``:``, ``: type =``, ``=>``, ``>`` (XML), ``(``,
+the ``value`` beside a ``name``, ``||`` before a quoted default, ``,`` in a call's arguments, or a gap (which takes a ``--flag`` or a random value)."""
 
 ASSIGNMENTS: tuple[re.Pattern[str], ...] = tuple(re.compile(word + SEPARATOR, re.ASCII) for word in KEYWORDS)
+
+_NAME = r"(?i)(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}(?:\\{0,3}[\"'`])?\]?"
+_LEAD = r"[ \t]{0,8}(?:\r?\n[ \t]{0,24})?"
 
 CLUES: tuple[tuple[str, str], ...] = (
     ("private-key", r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY"),
     ("login", r"(?:://[^\s:/@]{0,64}:[^\s/@]{3}| -(?:u|-user)[= ]?[\"']?[^\s:]{1,64}:[^\s]{6})"),
     (
-    "assignment",
-    r"(?i)(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}(?:\\{0,3}[\"'`])?\]?(?:[ \t]{0,8}"
-    r"(?:(?:[?!]?:[ \t]{0,4}[a-z0-9_&.<>|'\[\]]{1,30}[ \t]{1,4})?=(?:>|=)?|[?!]?:=?|>|\()"
-    r"|,?\s{1,20}[\"']?value[\"']?[ \t]{0,4}[:=])[ \t]{0,8}(?:\r?\n[ \t]{0,24})?"
-    r"(?:\\{0,3}[\"'`][^\n\"'`\\ ]{6}|(?:(?:bearer|basic|token)[ \t]{1,4})?[^\s\"'`,;&<>(){}\[\]\\|]{0,64}[0-9])",
+        "assignment",
+        _NAME
+        + r"(?:[ \t]{0,8}(?:(?:[?!]?:[ \t]{0,4}[a-z0-9_&.<>|'\[\]]{1,30}[ \t]{1,4})?=(?:>|=)?|[?!]?:=?|>|\(|,|\)?[ \t]?(?:\|\||\?\?|or))"
+        r"|,?\s{1,20}[\"']?value[\"']?[ \t]{0,4}[:=])" + _LEAD + r"(?:\\{0,3}[\"'`](?:(?:bearer|basic|token)[ \t]{1,4})?[^\n\"'`\\ ]{6}"
+        r"|(?:(?:bearer|basic|token)[ \t]{1,4})?[^\s\"'`,;&<>(){}\[\]\\|]{0,64}[0-9])",
     ),
     ("assignment", r"(?i)--[a-z0-9_-]{0,40}(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}[ \t]{1,4}[^\s]{6}"),
-)  # fmt: skip
+    ("assignment", _NAME + r"[ \t]{1,4}[\"'`]?[^\s\"'`,;&<>(){}\[\]\\|]{12}"),
+)
 """Where our structural rules can have something to say, in words that kingfisher's engine knows: wider than the rules themselves."""
 
 QUOTED = re.compile(r"[^\n\"'`\\]{1,200}+")
@@ -201,6 +206,8 @@ SEQUENCES = tuple(
 DIGEST = re.compile(
     r"(?:sha\d{1,3}|md5|blake\w{1,4})[-:]|\$(?:2[abxy]|argon2\w{1,2}|pbkdf2[\w-]{0,12}|scrypt|[156y])\$|\{?ssha", re.IGNORECASE
 )
+BESIDE = re.compile(r"(?![0-9a-fA-F]+$)[A-Za-z0-9_/=-]{20,200}")
+"""An unquoted value that stands only beside a credential's name: no class name, version or commit."""
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 VARIABLE = re.compile(r"[$%][A-Za-z_]\w*%?|%[sd]|\{[^{}]*\}", re.ASCII)
 EXPRESSION = re.compile(r"[A-Za-z_$@&*!][\w$]*(?:(?:\.|->|::|\?\.|/|-)[\w$-]*)*[!?:]?", re.ASCII)
@@ -215,7 +222,7 @@ WEAK_PASSWORD = re.compile(
 )
 LOCAL_HOSTS = words("localhost 127.0.0.1 0.0.0.0 [::1] host.docker.internal db database postgres mysql mongo redis rabbitmq host hostname")
 
-OVERRULED = frozenset({"curl-auth-user", "generic-credential-uri", "jwt", "jwt-base64"})
+OVERRULED = frozenset({"curl-auth-user", "generic-credential-uri", "jwt", "jwt-base64", "mongodb-connection-string", "private-key"})
 """Rules of kingfisher whose subject ours judge with fewer false alarms: ``user:password@localhost``, jwt.io's example."""
 
 PUBLIC_SAMPLES = frozenset({"2YotnFZFEjr1zCsicMWpAA", "tGzv3JOkF0XG5Qx2TlKWIA", "mF_9.B5f-4.1JqM"})

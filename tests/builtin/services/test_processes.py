@@ -77,7 +77,7 @@ def test_arguments_reach_no_shell(tmp_path: Path) -> None:
         return await run([PYTHON, "-c", "import sys; print(sys.argv[1])", "$(touch x); `touch y` *"], cwd=tmp_path, timeout=10)
 
     assert anyio.run(main).stdout == "$(touch x); `touch y` *\n"
-    assert list(tmp_path.iterdir()) == []
+    assert not {"x", "y"} & {path.name for path in tmp_path.iterdir()}
 
 
 def test_a_child_that_ignores_sigterm_is_killed_at_the_deadline(tmp_path: Path) -> None:

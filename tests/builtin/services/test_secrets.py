@@ -93,13 +93,17 @@ FORMS = (
     'api_key = "{}"', "apiKey: '{}',", '"API_KEY": "{}"', "export API_KEY={}", "--api-key {}", "--api-key={}", "x-api-key: {}", '\\"api_key\\": \\"{}\\"',
     'const apiKey: string = "{}"', 'api_key: str = "{}"', 'apiKey := "{}"', "'api_key' => '{}'", "<apiKey>{}</apiKey>", 'settings["api_key"] = "{}"',
     "https://x.y/?api_key={}&b=c", "Authorization: Bearer {}", '-H "Authorization: token {}"', 'set_api_key("{}")', "- name: API_KEY\n  value: {}",
-    '{{"name": "API_KEY", "value": "{}"}}', 'const apiKey =\n  "{}";', "ENV API_KEY={}", "api_key = `{}`", "curl -u admin:{} https://x.y",
+    '{{"name": "API_KEY", "value": "{}"}}', 'const apiKey =\n  "{}";', "ENV API_KEY={}", "api_key = `{}`", "setx API_KEY {}", "ENV API_KEY {}", '#define API_KEY "{}"', "ALTER USER a WITH PASSWORD '{}'", 'getenv("API_KEY", "{}")',
+    'process.env.API_KEY || "{}"', '<add key="ApiSecret" value="{}"/>', "machine x login y password {}", '"Authorization": "Bearer {}"',
+    "curl -u admin:{} https://x.y",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_assignment_is_seen_in_any_language(form: str) -> None:
-    missed = [seed for seed in range(20) if not blocks(form.format(Maker(seed).body(32)), kingfisher=False)]
+    missed = [
+        (seed, engine) for seed in range(20) for engine in (False, True) if not blocks(form.format(Maker(seed).body(32)), kingfisher=engine)
+    ]
     assert missed == []
 
 
