@@ -1,13 +1,18 @@
 """What the commands write: JSON for machines, tables for people; rich is imported only for the latter."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -83,12 +88,25 @@ def with_progress(work: Iterable[T], total: int, what: str) -> Generator[T]:
     if not sys.stderr.isatty():
         yield from work
         return
+    started = time.monotonic()
+    bar: Progress | None = None
+    try:
+        for done, one in enumerate(work):
+            yield one
+            if bar is None and time.monotonic() - started > PATIENCE:
+                bar = _bar(total, what)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=done + 1)
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _bar(total: int, what: str) -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
-    started = time.monotonic()
-    with Progress(console=Console(stderr=True), transient=True, disable=False, auto_refresh=False) as bar:
-        task = bar.add_task(what, total=total, visible=False)
-        for one in work:
-            yield one
-            bar.update(task, advance=1, visible=time.monotonic() - started > PATIENCE, refresh=True)
+    bar = Progress(console=Console(stderr=True), transient=True)
+    bar.add_task(what, total=total)
+    bar.start()
+    return bar

@@ -54,6 +54,7 @@ def start() -> Callable[[], None]:
     stop_reading = _read_standard_error(log)
 
     def stop() -> None:
+        atexit.unregister(stop)
         stop_reading()
         log.removeHandler(handler)
         log.propagate = True
@@ -104,10 +105,12 @@ class _SharedFile(WatchedFileHandler):
 
 
 def _read_standard_error(log: logging.Logger) -> Callable[[], None]:
-    """Put a pipe in the place of file descriptor 2 and log what comes out of it, a chunk a record."""
+    """Put a pipe in the place of standard error, and of what goes the same way, and log what comes out of it."""
+    taken = [number for number in (1, 2) if number == 2 or os.path.sameopenfile(1, 2)]
     kept = os.dup(2)
     source, sink = os.pipe()
-    os.dup2(sink, 2)
+    for number in taken:
+        os.dup2(sink, number)
     os.close(sink)
 
     def read() -> None:
@@ -120,7 +123,8 @@ def _read_standard_error(log: logging.Logger) -> Callable[[], None]:
     def stop() -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
-        os.dup2(kept, 2)  # closes the pipe's last end here; a child that still holds it is not waited for
+        for number in taken:  # closes the pipe's last end here; a child that still holds it is not waited for
+            os.dup2(kept, number)
         os.close(kept)
         reader.join(0.5)
 

@@ -31,6 +31,7 @@ _INSTALLED = re.compile(r"^const INSTALLED = (.*) // @installed$", re.MULTILINE)
 
 OBEYED = {
     "host_opened": "",
+    "tools": "",
     "session_event": "block change inject",
     "chat_message": "block change inject",
     "command_execute_before": "block change inject",

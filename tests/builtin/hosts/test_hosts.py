@@ -62,6 +62,10 @@ def test_an_adapter_declares_only_hookspecs_that_exist_and_answers_that_have_a_n
     assert {kind for kinds in obeyed.values() for kind in kinds.split()} <= {"block", "allow", "change", "inject"}
 
 
+def test_opencode_reports_everything_there_is_a_hookspec_for() -> None:
+    assert host_module("opencode").obeyed().keys() == set(LIFECYCLE)
+
+
 def test_an_unknown_adapter_is_told_with_the_known_ones() -> None:
     with pytest.raises(click.UsageError, match=r"there are: .*opencode"):
         host_module("emacs")
