@@ -2,14 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from . import _options, _output
-
-EXAMPLE = """'{"filePath": "a.py"}'"""
-
 
 @click.command()
 @click.argument("tool")
@@ -25,34 +22,16 @@ def command(tool: str, args: str, project: Path, session_agent: str, as_json: bo
     import anyio
 
     from ..services.state import nothing_kept
+    from ._arguments import read_object
     from ._engine import log_lines
 
-    arguments = _object(sys.stdin.read() if args == "-" else args)
+    arguments = read_object(sys.stdin.read() if args == "-" else args)
     with log_lines(), nothing_kept(), _output.own_stdout() as out:
         record = anyio.run(_explain, tool, arguments, project, session_agent)
         if as_json:
             _output.print_json(record, out=out)
     if not as_json:
         _show(record)
-
-
-def _object(text: str) -> dict[str, Any]:
-    """The arguments, from JSON or, as people type it, JSON5."""
-    import json5
-
-    from matrixx_core.errors import MatrixxError
-    from matrixx_core.wire import decode
-
-    try:
-        found = decode(text)
-    except ValueError:
-        try:
-            found = json5.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise MatrixxError(f"ARGS {text:.60} is not JSON ({error}); write for example {EXAMPLE}") from None
-    if not isinstance(found, dict):
-        raise MatrixxError(f"ARGS {text:.60} is not a JSON object; write for example {EXAMPLE}")
-    return cast(dict[str, Any], found)
 
 
 async def _explain(tool: str, args: dict[str, Any], project: Path, agent: str) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""Tools of plugins from the shell and over MCP: the same guards judge their calls."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+MATRIXX = (sys.executable, "-m", "matrixx_builtin")
+
+GUARDED = """
+'''Bring a tool and a guard that looks at its calls.'''
+from collections.abc import Sequence
+from matrixx_core import Block, HostClient, Session, Tool, ToolCall, guard, hookimpl, tool
+from pydantic import BaseModel
+
+class Text(BaseModel):
+    text: str
+
+@tool("say", "Say it.")
+async def say(args: Text, session: Session, client: HostClient) -> str:
+    print("a plugin that prints")
+    return args.text.upper()
+
+@hookimpl
+def tools() -> Sequence[Tool]:
+    return (say,)
+
+@guard(tools={"say"})
+def tool_execute_before(call: ToolCall) -> Block | None:
+    return Block("that is not said here") if call.args.get("text") == "bad" else None
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "site"
+    info = folder / "sayer-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "sayer.py").write_text(GUARDED, "utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sayer\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text("[matrixx.hooks]\nsayer = sayer\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    return folder
+
+
+def matrixx(*argv: str, code: int = 0) -> Any:
+    done = subprocess.run([*MATRIXX, *argv, "--json"], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_tools_are_listed_with_what_the_model_is_told(site: Path, tmp_path: Path) -> None:
+    found = {row["name"]: row for row in matrixx("tools", "--project", str(tmp_path))}
+    assert found["say"]["plugin"] == "sayer"
+    assert found["say"]["description"] == "Say it."
+    assert found["say"]["parameters"]["required"] == ["text"]
+    assert "task_create" in found
+
+
+@pytest.mark.parametrize(
+    ("args", "answer"),
+    [
+        ('{"text": "hi"}', {"ok": True, "output": "HI", "error": None}),
+        ("{text: 'hi'}", {"ok": True, "output": "HI", "error": None}),
+        ('{"text": "bad"}', "that is not said here"),
+        ("{}", "text: Field required"),
+    ],
+)
+def test_a_tool_runs_from_the_shell_and_the_guards_judge_it(site: Path, tmp_path: Path, args: str, answer: Any) -> None:
+    if isinstance(answer, dict):
+        assert matrixx("tool", "say", args, "--project", str(tmp_path)) == answer
+    else:
+        got = matrixx("tool", "say", args, "--project", str(tmp_path), code=1)
+        assert (got["ok"], got["output"]) == (False, "")
+        assert answer in got["error"]
+
+
+def test_a_tool_that_is_not_there_is_told_with_the_closest_name(site: Path, tmp_path: Path) -> None:
+    assert "did you mean 'say'?" in matrixx("tool", "sya", "--project", str(tmp_path), code=1)["error"]
+
+
+def test_what_a_tool_writes_is_on_disk(tmp_path: Path) -> None:
+    matrixx("tool", "task_create", '{"subject": "write docs"}', "--project", str(tmp_path))
+    [path] = (tmp_path / ".matrixx" / "tasks").glob("T-*.json")
+    assert json.loads(path.read_text("utf-8"))["subject"] == "write docs"
+
+
+def test_over_mcp_the_same_tools_pass_the_same_guards(site: Path, tmp_path: Path) -> None:
+    mcp = pytest.importorskip("mcp")
+    from mcp.client.stdio import stdio_client
+
+    async def talk() -> tuple[list[str], Any, Any]:
+        server = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "matrixx_builtin", "mcp", "--project", str(tmp_path)],
+            env={"PYTHONPATH": str(site), "MATRIXX_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)},
+        )
+        with anyio.fail_after(60):
+            async with stdio_client(server) as (incoming, outgoing), mcp.ClientSession(incoming, outgoing) as session:
+                await session.initialize()
+                names = [one.name for one in (await session.list_tools()).tools]
+                return names, await session.call_tool("say", {"text": "hi"}), await session.call_tool("say", {"text": "bad"})
+
+    names, good, bad = anyio.run(talk)
+    assert {"say", "task_create"} <= set(names)
+    assert (good.is_error, good.content[0].text) == (False, "HI")
+    assert bad.is_error
+    assert "that is not said here" in bad.content[0].text
