@@ -10,9 +10,9 @@ from . import _options
 @click.command()
 @_options.project
 def command(project: Path) -> None:
-    """Offer the tools of plugins to any host that speaks MCP, on standard input and output.
+    """Offer the tools of plugins over MCP.
 
-    Every call passes the hooks. Needs the extra: pip install 'matrixx-core[mcp]'.
+    For any host that speaks MCP, on standard input and output. Every call passes the hooks. Needs the extra: pip install 'matrixx-core[mcp]'.
     """
     import anyio
 
