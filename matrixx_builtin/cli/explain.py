@@ -8,6 +8,7 @@ import click
 
 from . import _options, _output
 
+
 @click.command()
 @click.argument("tool")
 @click.argument("args")
