@@ -11,14 +11,21 @@ Tone = Literal["info", "success", "warning", "error"]
 
 
 class HostClient(Protocol):
-    """The host as hooks see it. ``session_id`` is always the id that events carry."""
+    """The host as hooks see it. ``session_id`` is always the id that events carry.
+
+    One object stands for one host for as long as the engine runs, and is hashable: services keep by it what belongs to
+    the host as a whole.
+    """
 
     async def messages(self, session_id: str) -> Sequence[Message]:
         """The session's messages, oldest first."""
         ...
 
-    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
-        """Send a prompt on our behalf, marked as synthetic; ``reply=False`` only adds it to the conversation."""
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "", model: str = "") -> None:
+        """Send a prompt on our behalf, marked as synthetic; ``reply=False`` only adds it to the conversation.
+
+        ``agent`` and ``model`` (``provider/model``) are the host's choice unless said.
+        """
         ...
 
     async def summarize(self, session_id: str, provider: str, model: str) -> None:
@@ -41,6 +48,18 @@ class HostClient(Protocol):
         """All sessions, or the children of one."""
         ...
 
+    async def create_session(self, parent: str, title: str, *, agent: str) -> str:
+        """Begin a child session for an agent, with no right that its parent lacks; returns its id.
+
+        Refused (``ClientError``) where the person's rules do not plainly let the parent delegate to this agent: only the
+        host can ask them.
+        """
+        ...
+
+    async def agents(self) -> Sequence[Mapping[str, Any]]:
+        """The agents that the host offers, as it describes them: ``name``, and ``model`` where an agent has its own."""
+        ...
+
     async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
         """Answer a permission question in the person's place."""
         ...
@@ -52,7 +71,7 @@ class NoClient:
     async def messages(self, session_id: str) -> Sequence[Message]:
         raise self._error("messages")
 
-    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "", model: str = "") -> None:
         raise self._error("prompt")
 
     async def summarize(self, session_id: str, provider: str, model: str) -> None:
@@ -69,6 +88,12 @@ class NoClient:
 
     async def sessions(self, parent: str = "") -> Sequence[Mapping[str, Any]]:
         raise self._error("sessions")
+
+    async def create_session(self, parent: str, title: str, *, agent: str) -> str:
+        raise self._error("create_session")
+
+    async def agents(self) -> Sequence[Mapping[str, Any]]:
+        raise self._error("agents")
 
     async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
         raise self._error("reply_permission")

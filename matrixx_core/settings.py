@@ -26,6 +26,12 @@ NAMES = "matrixx.names"
 TIGHTENS: JsonDict = {"tightens": True}
 """``Field(json_schema_extra=TIGHTENS)`` marks a setting of a guard that a project may add to without being trusted."""
 
+HELPFUL = frozenset({"note_budget", "experimental"})
+"""Keys of the engine itself that any project may set."""
+
+TIGHTENING = frozenset({"strict", "fail_closed"})
+"""Keys of the engine itself that any project may switch on."""
+
 Scope = Literal["user", "project"]
 M = TypeVar("M", bound=BaseModel)
 
@@ -175,8 +181,8 @@ def load_settings(directory: Path | str, extra: Iterable[Path] = (), names: Name
     sources += [source for path in extra if (source := _read(settings, path, "user"))]
     settings.sources = tuple(sources)
     for source in sources:
-        target = settings.raw if source.trusted else settings.wished
-        merge(target, source.raw)
+        merge(settings.raw if source.trusted else settings.wished, source.raw)
+    merge(settings.raw, {key: value for key, value in settings.wished.items() if key in HELPFUL or (key in TIGHTENING and value is True)})
     _drop_unsafe(settings)
     settings.core = rescued(Core, copy.deepcopy(settings.raw), settings.report)
     _tell_unknown_sections(settings)

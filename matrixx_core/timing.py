@@ -1,14 +1,16 @@
 """What every hook did and how long it took: always on, and cheap enough for that."""
 
-from collections.abc import Iterator, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from .plan import Step
 
-MOST_ROWS = 1_000
-"""Events whose calls wait to be counted; then the next one pays for all (some milliseconds)."""
+MOST_EVENTS = 1_000
+"""Events whose silent calls wait to be counted; then the next one pays for all (a millisecond)."""
 
 AnswerKind: TypeAlias = Literal["none", "block", "allow", "change", "inject", "error"]
 
@@ -44,6 +46,18 @@ class Timing:
         bucket = _bucket(ns)
         self.buckets[bucket] = self.buckets.get(bucket, 0) + 1
 
+    def add_silent(self, seconds: Iterable[float]) -> None:
+        """Count calls that answered nothing, many at once: sorted, a bucket is two places."""
+        ordered = sorted(seconds)
+        self.calls += len(ordered)
+        self.max_ns = max(self.max_ns, round(ordered[-1] * 1e9)) if ordered else self.max_ns
+        place = 0
+        while place < len(ordered):
+            bucket = _bucket(round(ordered[place] * 1e9))
+            end = max(place + 1, bisect_left(ordered, (_upper(bucket) - 0.5) / 1e9, place))
+            self.buckets[bucket] = self.buckets.get(bucket, 0) + end - place
+            place = end
+
     def merge(self, other: "Timing") -> None:
         """Add what another process counted."""
         self.calls += other.calls
@@ -64,30 +78,37 @@ class Timing:
 
 
 class Timings:
-    """All timings of one host, by plugin and event. Rows are kept as they come, and counted when somebody looks."""
+    """All timings of one host, by plugin and event. Calls that answered nothing are kept as numbers until somebody looks."""
 
     def __init__(self) -> None:
         self._table: dict[tuple[str, str], Timing] = {}
-        self._rows: list[tuple[str, Sequence[Row]]] = []
+        self._silent: dict[Step, tuple[str, array[float]]] = {}
+        self._events = 0
 
     def record(self, event: str, rows: Sequence[Row]) -> None:
         """Take the calls of one event; cheap, for it stands between a host's question and its answer."""
-        self._rows.append((event, rows))
-        if len(self._rows) >= MOST_ROWS:
-            self.count()
+        for step, seconds, answer, _ in rows:
+            if step not in self._silent:
+                self._silent[step] = event, array("d")
+            if answer == "none":
+                self._silent[step][1].append(seconds)
+            else:
+                self._timing(step.plugin, event).add(round(seconds * 1e9), answer)
+        self._events += 1
+        if self._events >= MOST_EVENTS:
+            self._count()
 
-    def count(self) -> None:
-        """Count what was recorded: for a moment when nobody waits."""
-        waiting, self._rows = self._rows, []
-        for event, rows in waiting:
-            for step, seconds, answer, _ in rows:
-                timing = self._table.get((step.plugin, event))
-                if timing is None:
-                    timing = self._table[step.plugin, event] = Timing()
-                timing.add(round(seconds * 1e9), answer)
+    def _timing(self, plugin: str, event: str) -> Timing:
+        return self._table.setdefault((plugin, event), Timing())
+
+    def _count(self) -> None:
+        for step, (event, seconds) in self._silent.items():
+            if seconds:
+                self._timing(step.plugin, event).add_silent(seconds)
+        self._silent, self._events = {}, 0
 
     def __iter__(self) -> Iterator[tuple[str, str, Timing]]:
-        self.count()
+        self._count()
         return ((plugin, event, timing) for (plugin, event), timing in sorted(self._table.items(), key=itemgetter(0)))
 
     def take(self) -> list[tuple[str, str, Timing]]:

@@ -1,7 +1,6 @@
 """The engine as commands use it: a project's plugins, and a run that leaves nothing behind."""
 
 import logging
-import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -40,8 +39,7 @@ def open_project(directory: Path) -> Project:
     """Read the project's settings and load what they leave on."""
     settings = load_settings(directory)
     found = installed()
-    everything = found if os.environ.get("MATRIXX_DISABLED") == "1" else ()
-    return Project(directory, settings, found, load_installed(settings, everything, found))
+    return Project(directory, settings, found, load_installed(settings, found=found))
 
 
 def steps_of(modules: Mapping[str, Any]) -> dict[str, list[tuple[str, Step]]]:

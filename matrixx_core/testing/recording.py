@@ -8,21 +8,22 @@ from ..client import Reply, Tone
 from ..events import Message
 
 
-@dataclass
+@dataclass(eq=False)
 class RecordingClient:
     """Set the ``answer_*`` fields before, read ``requests`` after: ``(method, arguments)`` in order."""
 
     answer_messages: Sequence[Message] = ()
     answer_todo: Sequence[Mapping[str, Any]] = ()
     answer_sessions: Sequence[Mapping[str, Any]] = ()
+    answer_agents: Sequence[Mapping[str, Any]] = ()
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
 
     async def messages(self, session_id: str) -> Sequence[Message]:
         self._note("messages", session_id=session_id)
         return self.answer_messages
 
-    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "") -> None:
-        self._note("prompt", session_id=session_id, text=text, reply=reply, agent=agent)
+    async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "", model: str = "") -> None:
+        self._note("prompt", session_id=session_id, text=text, reply=reply, agent=agent, model=model)
 
     async def summarize(self, session_id: str, provider: str, model: str) -> None:
         self._note("summarize", session_id=session_id, provider=provider, model=model)
@@ -40,6 +41,15 @@ class RecordingClient:
     async def sessions(self, parent: str = "") -> Sequence[Mapping[str, Any]]:
         self._note("sessions", parent=parent)
         return self.answer_sessions
+
+    async def create_session(self, parent: str, title: str, *, agent: str) -> str:
+        """The ids are ``ses_child_1``, ``ses_child_2`` ..."""
+        self._note("create_session", parent=parent, title=title, agent=agent)
+        return f"ses_child_{sum(name == 'create_session' for name, _ in self.requests)}"
+
+    async def agents(self) -> Sequence[Mapping[str, Any]]:
+        self._note("agents")
+        return self.answer_agents
 
     async def reply_permission(self, permission_id: str, reply: Reply, message: str = "") -> None:
         self._note("reply_permission", permission_id=permission_id, reply=reply, message=message)

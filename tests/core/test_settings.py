@@ -117,6 +117,13 @@ def test_what_a_project_says_stays_apart_until_it_is_trusted(project: Path) -> N
     assert after.section("x") == {"y": 1}
 
 
+def test_any_project_may_tighten_the_engine_but_not_loosen_it(home: Path, project: Path) -> None:
+    user_file(home, '{"strict": true}')
+    project_file(project, '{"fail_closed": true, "strict": false, "note_budget": 7}')
+    core = load_settings(project, names=NAMES).core
+    assert (core.fail_closed, core.strict, core.note_budget) == (True, True, 7)
+
+
 def test_trust_ends_with_the_content_it_was_given_for(project: Path) -> None:
     path = project_file(project, "{}")
     trust.trust(path)
