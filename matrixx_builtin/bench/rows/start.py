@@ -27,7 +27,7 @@ def cases(scale: float) -> Iterator[Case]:
             contenders[bundle] = spawned(program, str(_modules(folder, "ts" if name(program) == "bun" else "mjs")))
         except Skipped as skipped:
             why = skipped.why
-        taken = turns(contenders, times(scale, 9))
+        taken = turns(contenders, times(scale, 7))
     yield compared("start", taken, "ready", PYTHON)
     yield compared("start", taken, "first answer", "ready")
     if not bundle:
