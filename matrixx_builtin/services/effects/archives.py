@@ -39,6 +39,7 @@ def tar(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             shell.program(value.removeprefix("exec="), "", f"tar {option}")
         elif option in {"-T", "--files-from", "-X", "--exclude-from"}:
             shell.act("r", value, f"tar {option}")
+            _members(shell, stdin.splitlines()[:256] if value == "-" else [], packs=packs, unpacks=False)
     return DYNAMIC
 
 
@@ -51,9 +52,18 @@ def _members(shell: "Shell", operands: list[str], *, packs: bool, unpacks: bool)
             shell.act("w", operand, "tar")
 
 
+def listed_members(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Pack the files whose names are on the input."""
+    found = parsed("-* -F/-O/-I/-f=-", args)
+    if found.has("-o", "-p", "-w", "--create"):
+        for line in (*stdin.splitlines()[:256], *found.operands):
+            shell.act("r", line, name)
+    return DYNAMIC
+
+
 def zipped(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Read the members and write the archive; ``-m`` deletes them."""
-    found = parsed("-* -x/-i/-b/-n/-P/-t/-tt=-", args)
+    found = parsed("-* -i/-b/-n/-P/-t/-tt=-", args[: args.index("-x")] if "-x" in args else args)
     for operand in found.operands[:1]:
         shell.act("w", operand, name)
     for operand in found.operands[1:]:
@@ -102,6 +112,8 @@ def squeezed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     **dict.fromkeys(["tar", "gtar", "bsdtar"], tar),
+    "cpio": listed_members,
+    "pax": listed_members,
     "zip": zipped,
     "unzip": unzipped,
     **dict.fromkeys(names("7z 7za 7zz rar unrar"), seven_zip),

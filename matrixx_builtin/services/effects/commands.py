@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from matrixx_builtin.services.effects import archives, files, git, interpreters, searches, transfers, wrappers
 from matrixx_builtin.services.effects.filters import FILTERS
 from matrixx_builtin.services.effects.operands import apply, guess
-from matrixx_builtin.services.effects.programs import program_name, programs, unversioned
+from matrixx_builtin.services.effects.programs import long_commands, program_name, programs, unversioned
 from matrixx_builtin.services.effects.words import DYNAMIC, is_dynamic
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Handler: TypeAlias = "Callable[[Shell, str, list[str], str], str]"
 """Does what a program does, given the shell, the program's bare name, its arguments and its input; returns what it prints."""
 
+_LONG_NAMES = frozenset(command[0] for command in long_commands())
+_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 HANDLERS: dict[str, Handler] = {
     **archives.HANDLERS,
     **files.HANDLERS,
@@ -47,6 +49,8 @@ def run_command(shell: "Shell", argv: list[str], stdin: str) -> str:
 
 
 def _dispatched(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    if (long := _long_command(shell, name, args, stdin)) is not None:
+        return long
     if handler := HANDLERS.get(name):
         return handler(shell, name, args, stdin)
     description = programs().get(name)
@@ -60,10 +64,26 @@ def _dispatched(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     return _input(shell, operands, stdin) if description.startswith(("r*", "p r*")) else DYNAMIC
 
 
+def _long_command(shell: "Shell", name: str, args: list[str], stdin: str) -> str | None:
+    """Run a command like ``aws s3 cp``; ``None`` if it is not one of those."""
+    if name not in _LONG_NAMES:
+        return None
+    said = [arg for arg in args if not arg.startswith("-")]
+    description = long_commands().get((name, *said[:2])) or long_commands().get((name, *said[:1]))
+    if description is None:
+        return None
+    if description.startswith("remote"):
+        rest = list(args)
+        for word in said[: int(description[-1])]:
+            rest.remove(word)
+        return transfers.remote(shell, name, rest, stdin)
+    apply(shell, f"{description} {programs().get(name, '').partition(' ')[2]}", args, " ".join([name, *said[:2]]))
+    return DYNAMIC
+
+
 def _input(shell: "Shell", operands: Sequence[str], stdin: str) -> str:
     """Return the text of the files that a program reads, or of its input where it names none."""
-    files_read = [operand for operand in operands if operand != "-"]
-    return "".join(shell.written(operand) for operand in files_read) if files_read else stdin
+    return "".join(stdin if operand in _INPUT else shell.written(operand) for operand in operands) if operands else stdin
 
 
 def _known(name: str) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
-from matrixx_builtin.services.effects.words import DYNAMIC, MOST
+from matrixx_builtin.services.effects.words import DYNAMIC, END, MOST
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 _FORM = re.compile(r"\$\{([!#]?)(\w+|[@*#?$!-])(?:\[([^\]]*)\])?(.*)\}", re.DOTALL)
+_DIGIT = re.compile(r"(\$\d)(\w+)")
 _SLICE = re.compile(r":\s*(-?\d+)\s*(?::\s*(-?\d+))?")
 _REPLACE = re.compile(r"/([/#%]?)((?:\\.|[^/\\])+)(?:/(.*))?", re.DOTALL)
 _CASES: dict[str, Callable[[str], str]] = {
@@ -23,16 +24,21 @@ _CASES: dict[str, Callable[[str], str]] = {
 
 def values_of(shell: "Shell", text: str) -> list[str]:
     """Return the values that an expansion may have; text that only the running shell knows is marked."""
+    unseen = f"{DYNAMIC}{text}{END}"
+    if joined_on := _DIGIT.fullmatch(text):
+        return [value + joined_on[2] for value in values_of(shell, joined_on[1])]
     form = _FORM.fullmatch(text)
     if not form:
-        return _variable(shell, text.removeprefix("$")) or [DYNAMIC + text]
+        return _variable(shell, text.removeprefix("$")) or [unseen]
     sign, name, _, change = form.groups()
     known = _variable(shell, name)
     if sign == "!" and known:
-        known = [value for one in known for value in shell.known(one) or [DYNAMIC + text]]
+        known = [value for one in known for value in shell.known(one) or [unseen]]
     if sign == "#":
-        return [str(len(value)) for value in known or []] or [DYNAMIC + text]
-    return _changed(shell, known, change)[:MOST] or [DYNAMIC + text]
+        return [str(len(value)) for value in known or []] or [unseen]
+    if change.lstrip(":")[:1] == "=" and not known:
+        shell.assign(name, shell.values_in(change.lstrip(":")[1:]))
+    return _changed(shell, known, change)[:MOST] or [unseen]
 
 
 def _variable(shell: "Shell", name: str) -> list[str] | None:

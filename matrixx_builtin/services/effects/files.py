@@ -17,6 +17,7 @@ _SED = "p r* -i^ --in-place^ -I^ -e/--expression=p! -f/--file=r! -l/--line-lengt
 _ADDRESS = r"(?:\d{1,9}|\$|/(?:\\.|[^/\\\n]){0,200}/)"
 _SED_FILE = re.compile(rf"(?:^|[;{{}}\n])[ \t]{{0,20}}(?:{_ADDRESS}(?:,{_ADDRESS})?)?[ \t]{{0,20}}!?[ \t]{{0,20}}([rRwW])[ \t]+([^\n;}}]+)")
 _SED_WRITES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).){0,400}\1(?:\\.|(?!\1).){0,400}\1[gpiIm0-9]*w\s+([^\n;}]+)")
+_SED_EVALUATES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).){0,400}\1((?:\\.|(?!\1).){0,400})\1[gpiIm0-9]*e")
 _SED_RUNS = re.compile(r"(?:^|[;{}\n])[ \t]{0,20}(?:\d{1,9}|\$)?[ \t]{0,20}e[ \t]+([^\n]+)")
 _EDITOR = re.compile(r"^[ \t:%0-9,$]{0,40}(r|e|E|w|sav|saveas|write|read|edit|so|source)!?\s+([^\n!|]+)", re.MULTILINE)
 _EDITOR_RUNS = re.compile(r"(?:^|\|)[ \t:%0-9,$]{0,40}(?:r|w|read|write|silent)?[ \t]{0,9}![ \t]*([^\n]+)", re.MULTILINE)
@@ -60,7 +61,8 @@ def _sed_script(shell: "Shell", script: str) -> None:
         shell.act("r" if letter in "rR" else "w", file.strip(), f"sed {letter}")
     for _, file in _SED_WRITES.findall(script[:65536]):
         shell.act("w", file.strip(), "sed w")
-    for code in _SED_RUNS.findall(script[:65536]):
+    codes = [*_SED_RUNS.findall(script[:65536]), *(found[1] for found in _SED_EVALUATES.findall(script[:65536]))]
+    for code in codes:
         shell.program(code, "", "sed e")
 
 

@@ -146,6 +146,14 @@ def listed(shell: "Shell", args: list[str], stdin: str) -> str:
     return "".join(f"{operand}\n" for operand in operands)
 
 
+def pasted(shell: "Shell", args: list[str], stdin: str) -> str:
+    """Print like ``paste -s``: all lines as one."""
+    found = parsed("r* -d/--delimiters=-", args)
+    if not found.has("-s", "--serial"):
+        return stdin
+    return (ansi(found.value("-d", "--delimiters") or "\t")[:1] or "").join(stdin.splitlines()) + "\n"
+
+
 def _silent(shell: "Shell", args: list[str], stdin: str) -> str:
     return ""
 
@@ -170,6 +178,7 @@ FILTERS: "dict[str, Callable[[Shell, list[str], str], str]]" = {
     "base64": decoded,
     "xxd": unhexed,
     "rev": reversed_lines,
+    "paste": pasted,
     "tr": translated,
     "ls": listed,
     "dir": listed,

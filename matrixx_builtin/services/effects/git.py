@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 _GLOBAL = "-* -C=- -c=- --git-dir/--work-tree/--namespace/--exec-path/--config-env=-"
+_EXCEPTED = re.compile(r":[!^]|:\(exclude")
 _CODE_KEYS = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|sequence\.editor|diff\.external|pager\.\w+|.*\.(?:textconv|cmd|clean|smudge))$"
 )
@@ -26,6 +27,7 @@ def git(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Run one of git's commands."""
     found = parsed(_GLOBAL, args, stop_at_operand=True)
     command, *rest = [operand for operand in found.operands if operand != "--"][:1] + found.operands[1:] or [""]
+    rest = [arg for arg in rest if not _EXCEPTED.match(arg)]
     with shell.scope():
         for option, value in found.values:
             if option in {"-C", "--work-tree"}:

@@ -11,7 +11,7 @@ from matrixx_builtin.services.effects import python_code, script_code
 from matrixx_builtin.services.effects.filters import from_base64
 from matrixx_builtin.services.effects.operands import apply, guess
 from matrixx_builtin.services.effects.options import parsed
-from matrixx_builtin.services.effects.words import DYNAMIC, is_dynamic, joined, names
+from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic, joined, names, shown
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -29,7 +29,7 @@ class Language(NamedTuple):
 _LANGUAGES = {
     "python pypy ipython pythonw py jython micropython": Language("python", "c", "mWX"),
     "node nodejs bun deno tsx ts-node qjs": Language("javascript", "ep", "rCI"),
-    "perl": Language("perl", "eE", "IMmFlx0CdDVT"),
+    "perl": Language("perl", "eE", "IMmFxCdDV"),
     "ruby jruby irb": Language("ruby", "e", "rIEKFCx"),
     "php": Language("php", "rBRE", "dcfStzFD"),
     "lua luajit texlua": Language("lua", "e", "l"),
@@ -58,6 +58,11 @@ _SQL_FILE = re.compile(
 )
 
 
+_SQL_CALL = re.compile(
+    r"\b(readfile|load_file|infile|read_csv|read_csv_auto|read_text|writefile|outfile)\s{0,9}\(?\s{0,9}'([^']+)'", re.IGNORECASE
+)
+
+
 @dataclass(slots=True)
 class Line:
     """An interpreter's command line, sorted."""
@@ -78,15 +83,15 @@ def interpret(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     _options(shell, name, args, line)
     if line.module:
         return _module(shell, line)
+    printed = ""
     if line.codes:
-        for code in line.codes:
-            analyse(shell, language.name, code, line.rest)
+        printed = "".join([analyse(shell, language.name, code, line.rest) for code in line.codes])
         _operands(shell, name, language, line)
     elif line.rest and line.rest[0] != "-":
         return run_script(shell, line.rest[0], line.rest[1:], name)
     elif stdin:
-        analyse(shell, language.name, stdin, line.rest[1:])
-    return DYNAMIC
+        printed = analyse(shell, language.name, stdin, line.rest[1:])
+    return printed or DYNAMIC
 
 
 def _sorted(language: Language, args: list[str]) -> Line:
@@ -178,15 +183,17 @@ def run_script(shell: "Shell", path: str, args: list[str], name: str = "") -> st
     return shell.run([name or (first[1] if first else "sh"), *(["-s"] if not name and not first else ["-"]), *args], text)
 
 
-def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> None:
-    """Do what a program's text says."""
+def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> str:
+    """Do what a program's text says; returns the texts that it surely prints."""
     if is_dynamic(code[:1]) and len(code) < 40:
         shell.ledger.doubt("code", f"{language} runs what only the shell knows")
-        return
+        return ""
     with shell.deeper(language) as allowed:
         code = code.replace("do shell script", "system") if language == "applescript" else code
-        if allowed and not (language == "python" and python_code.analyse(shell, code.replace(DYNAMIC, ""), arguments)):
-            script_code.analyse(shell, language, code, arguments)
+        if not allowed:
+            return ""
+        printed = python_code.analyse(shell, shown(code), arguments) if language == "python" else None
+        return script_code.analyse(shell, language, code, arguments) if printed is None else printed
 
 
 # Interpreters with ways of their own
@@ -194,6 +201,8 @@ def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> N
 _AWK_READ = re.compile(r"getline[^<;\n{}]{0,80}<\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
 _AWK_WRITE = re.compile(r"print[^;}\n]{0,400}?[^>](>>?|\|&?)\s*((?:\(?\s*(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
 _AWK_RUN = re.compile(r"(?:system\s*\(|(?=(?:\"(?:\\.|[^\"\\])*\")\s*\|\s*getline))\s*((?:(?:\"(?:\\.|[^\"\\])*\"|[A-Za-z_]\w*)\s*)+)")
+_AWK_ARGUMENT = re.compile(r"ARGV\[\w+\]\s*=\s*\"((?:\\.|[^\"\\])*)\"")
+_AWK_PRINT = re.compile(r"print\s*\(?\s*\"((?:\\.|[^\"\\])*)\"\s*[)};]*\s*(?:$|\}|;)")
 _AWK_PART = re.compile(r"\"((?:\\.|[^\"\\])*)\"|([A-Za-z_]\w*)")
 
 
@@ -217,7 +226,8 @@ def awk(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             shell.act("e" if edits else "r", file, "awk -i inplace" if edits else "awk")
     for code in codes:
         _awk_code(shell, code[: script_code.LARGEST], named)
-    return stdin if not files else DYNAMIC
+    printed = "".join(f"{ansi(text)}\n" for code in codes for text in _AWK_PRINT.findall(code[: script_code.LARGEST]))
+    return printed or (stdin if stdin and not files else DYNAMIC)
 
 
 def _awk_code(shell: "Shell", code: str, named: dict[str, str]) -> None:
@@ -226,6 +236,8 @@ def _awk_code(shell: "Shell", code: str, named: dict[str, str]) -> None:
     def text(expression: str) -> str:
         return joined([[part or named.get(name, DYNAMIC)] for part, name in _AWK_PART.findall(expression)])[0]
 
+    for file in _AWK_ARGUMENT.findall(code):
+        shell.act("r", file, "awk ARGV")
     for expression in _AWK_READ.findall(code):
         shell.act("r", text(expression), "awk getline")
     for operator, expression in _AWK_WRITE.findall(code):
@@ -271,6 +283,8 @@ def database(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
         shell.ledger.run((name, *args, "<<<", stdin), shell.directories[0])
         texts.append(stdin)
     for text in texts:
+        for verb, file in _SQL_CALL.findall(text[:65536]):
+            shell.act("w" if verb.lower() in {"writefile", "outfile"} else "r", file, f"{name} {verb}")
         for one, two, three, operand in _SQL_FILE.findall(text[:65536]):
             _sql_command(shell, one or two or three, operand.strip().strip("'\""), name)
     return DYNAMIC

@@ -26,7 +26,7 @@ def apply(shell: "Shell", description: str, args: Sequence[str], how: str) -> li
         roles = ("-", *roles[1:]) if roles[0] in {"w", "a"} else roles
     edits = bool(found.flags & spec.in_place) or any(option in spec.in_place for option, _ in found.values)
     for option, value in found.values:
-        use(shell, spec.values.get(option, "-"), value, f"{how} {option}")
+        use(shell, spec.values.get(option, "-").lstrip("2"), value, f"{how} {option}")
     touched: list[str] = []
     for at, operand in enumerate(found.operands):
         role = roles[at] if at < len(roles) else roles[-1] if roles and roles[-1].endswith("*") else "-"
@@ -98,7 +98,7 @@ def _exists(shell: "Shell", text: str) -> bool:
 
 
 def _after_at(shell: "Shell", value: str, how: str) -> None:
-    found = re.match(r"(?:[\w.\[\]-]*=?)?[@<](.+)", value, re.DOTALL) or re.match(r"file:(?!//)(.+)", value, re.DOTALL)
+    found = re.match(r"(?:[\w.\[\]-]*=?)?[@<](.+)", value, re.DOTALL) or re.match(r"fileb?:(?://)?(.+)", value, re.DOTALL)
     if found:
         shell.act("r", found[1].split(";")[0], how)
 
@@ -131,4 +131,5 @@ _SPECIAL: "dict[str, Callable[[Shell, str, str], None]]" = {
     "f": lambda shell, value, how: (_after_at if "=" in value else _read)(shell, value, how),
     "k": lambda shell, value, how: shell.act("r", value.partition("=")[2] or value, how),
     "s": _program,
+    "t": lambda shell, value, how: _program(shell, value, how) if re.search(r"\s", value) else None,
 }

@@ -76,13 +76,16 @@ def parsed(description: str, args: Sequence[str], *, stop_at_operand: bool = Fal
                 found.operands.extend(args[at:])
                 break
         else:
-            at += _option(arg, args[at] if at < len(args) else None, spec, found)
+            at += _option(arg, args[at : at + 2], spec, found)
     return found
 
 
-def _option(arg: str, following: str | None, spec: Spec, found: Parsed) -> int:
+def _option(arg: str, following: Sequence[str], spec: Spec, found: Parsed) -> int:
     """Note one option; returns how many of the following arguments it took."""
     name, equals, value = arg.partition("=")
+    if spec.values.get(name, "").startswith("2"):
+        found.values.append((name, following[-1] if following else ""))
+        return len(following)
     if name in spec.values:
         return _valued(name, value if equals else None, following, found)
     if arg.startswith("--") or arg in spec.in_place:
@@ -101,6 +104,6 @@ def _option(arg: str, following: str | None, spec: Spec, found: Parsed) -> int:
     return 0
 
 
-def _valued(name: str, attached: str | None, following: str | None, found: Parsed) -> int:
-    found.values.append((name, attached if attached is not None else following or ""))
-    return int(attached is None and following is not None)
+def _valued(name: str, attached: str | None, following: Sequence[str], found: Parsed) -> int:
+    found.values.append((name, attached if attached is not None else "".join(following[:1])))
+    return len(following[:1]) if attached is None else 0

@@ -2,7 +2,7 @@
 
 Each line: names, a colon, a description as ``options.py`` reads it. Letters: ``r`` read, ``w`` write, ``a`` append, ``e`` edit in place, ``b`` read and
 write, ``d`` delete, ``m`` looked at from outside, ``-`` of no concern, ``p`` a pattern or message (of no concern), ``u`` a URL, ``@`` a text that may
-name a file after ``@``, ``v`` git's ``REV:path``, ``g`` a glob of names that are read, ``k`` ``key=file`` or a file, ``f`` ``key=@file`` or a file, ``s`` shell code, ``x`` a command from here on.
+name a file after ``@``, ``v`` git's ``REV:path``, ``g`` a glob of names that are read, ``k`` ``key=file`` or a file, ``f`` ``key=@file`` or a file, ``s`` shell code, ``t`` the same if it has a blank, ``2`` before a letter: the option takes two values, ``x`` a command from here on.
 """
 
 import re
@@ -27,7 +27,7 @@ pandoc: r* -o/--output=w -f/-t/--from/--to=-
 tr: - -
 envsubst: -*
 iconv: r* -f/-t/--from-code/--to-code=- -o/--output=w
-jq gojq jaq dasel: p r* -f/--from-file=r! --slurpfile/--rawfile=- --arg/--argjson=-
+jq gojq jaq dasel: p r* -f/--from-file=r! --slurpfile/--rawfile=2r --arg/--argjson=2-
 yq: p r* -i^ --inplace^ -f/--from-file=r!
 xmllint tidy xsltproc: r* --xpath/--schema=- --output/-o=w
 grep egrep fgrep zgrep pcregrep bzgrep xzgrep ugrep ggrep: p r* {grep}
@@ -56,32 +56,42 @@ ac add-content tee-object: a - -path/-literalpath/-filepath=a! -value/-encoding=
 echo printf true false : sleep kill killall pkill seq yes date whoami id uname hostname ps top free uptime tty clear history help man info tldr: -*
 shopt ulimit umask jobs fg bg wait disown local return exit break continue shift let bind complete compgen getopts times write-host write-output: -*
 brew apt apt-get apt-cache dpkg yum dnf apk pacman snap systemctl service journalctl cargo go rustup gem composer mvn gradle dotnet tput: -*
-stty logger hatch twine whatis unset popd dirs aws gcloud az heroku: -*
+stty logger hatch twine whatis unset dirs: -*
+aws gcloud az heroku doctl: -* --data-file/--file/-f/--template-file/--from-file/--env-file=r --zip-file/--body/--payload/--secret-string/--policy-document/--template-body=@
 make gmake just task ninja cmake rake ant: -* -f/--file=r -C/--directory=-
 npm pnpm yarn vite next jest vitest turbo nx wrangler serverless netlify vercel: -* --env-file/--dotenv-key=r
 pip pip3 pipx conda mamba poetry pdm rye: -* -r/--requirement/-c/--constraint=r --prefix/--root/-t/--target=w
-gh glab hub tea jira: -* --body-file/--notes-file/--input/--env-file=r -F/-f/--field/--raw-field=f -b/-t/--body/--title/-m/--message=p
-kubectl oc helm k9s: -* -f/--filename/--from-env-file/--kubeconfig/-k/--values=r --from-file=k
+gh glab hub tea jira: -* --body-file/--notes-file/--input/--env-file=r -F/-f/--field/--raw-field=f -b/-t/--body/--title/-m/--message/--notes/--desc=p
+kubectl oc helm k9s: -* -f/--filename/--from-env-file/--kubeconfig/-k/--values=r --from-file/--set-file=k
 terraform tofu terragrunt packer: -* -var-file/--var-file=r
 ansible ansible-playbook: -* -i/--inventory/--private-key/--vault-password-file=r -e=@
 
 http https xh httpie: @* --data/-d/--form=@ -o/--output=w
 lynx links w3m elinks: u* -i/--identity=r
-nc ncat netcat telnet socat ping dig nslookup host traceroute whois: u -*
+nc ncat netcat: u - -c/-e/--sh-exec/--exec=s
+tmux screen expect: t* -c=s -S/-L/-t/-n/-s/-x/-y=-
+fzf sk: r* --preview/--bind=s -q/--query=-
+telnet ping dig nslookup host traceroute whois: u -*
 black isort autopep8 autoflake pyupgrade goimports rustfmt standard docformatter yapf: b* --config/-l/--line-length=-
 gofmt shfmt: r* -w^
-prettier eslint stylelint biome clang-format: r* -w/--write^ --write^ --fix^ -i^ -c/--config/--ignore-path/--rulesdir/--rule/--ext=-
+prettier eslint stylelint biome clang-format: r* -w/--write^ --write^ --fix^ -i^ -c/--config/--ignore-path/--ignore-pattern/--rulesdir/--rule/--ext=-
 ruff mypy pyright flake8 pylint pytest markdownlint markdownlint-cli2 codespell: r* --fix^ -w^ --config/--select/--ignore/-k/-m/--exclude=-
 nginx redis-server caddy supervisord: -* -c/--config=r
-xclip xsel pbcopy clip wl-copy at batch crontab: r* -s/-selection/-f=r
+xclip xsel pbcopy clip wl-copy crontab: r* -s/-selection/-f=r
 visudo vipw: -*
 uuencode: r -
 patch: b - -i/--input=- -o/--output=w -d=-
 """
 
+_LONG = """
+gh gist create, gh release create, gh release upload, docker secret create, docker config create, podman secret create, glab snippet create: - - r*
+aws s3 cp, aws s3 mv, aws s3 sync, gcloud storage cp, gcloud compute scp, az storage copy: remote 2
+kubectl cp, oc cp, docker compose cp, mc cp, ibmcloud cos upload: remote 1
+"""
+
 _GIT = """
 add stage am annotate blame hash-object: r* --chmod/-L=- --contents/--pathspec-from-file=r
-archive: -* -o/--output=w
+archive: - r* -o/--output=w --format/--prefix/--remote=-
 cat-file: v*
 checkout-index: w*
 commit: m* -m/--message/--author/--date/-c/-C/--reuse-message/--fixup/--squash/--trailer/--cleanup=p -F/--file/-t/--template=r
@@ -120,6 +130,13 @@ _ENDING = re.compile(r"\.(?:exe|cmd|bat|com)$")
 def programs() -> dict[str, str]:
     """Return each program's description."""
     return _table(_PROGRAMS)
+
+
+@lru_cache(maxsize=1)
+def long_commands() -> dict[tuple[str, ...], str]:
+    """Return the descriptions of commands of a program that differ from the program's own."""
+    lines = (line.rpartition(": ") for line in _LONG.strip().splitlines())
+    return {tuple(name.split()): description for names, _, description in lines for name in names.split(", ")}
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ LONGEST = 65_536
 """How long a text that the code puts together may grow."""
 MOST = 16
 _TEXT_METHODS = frozenset(names("strip lstrip rstrip lower upper casefold title swapcase removeprefix removesuffix replace"))
-_METHODS = _TEXT_METHODS | {"joinpath", "with_name", "format"}
+_METHODS = _TEXT_METHODS | {"joinpath", "with_name", "format", "glob", "rglob"}
 _SAME = frozenset(
     names(
         "str path purepath purepath posixpath expanduser abspath realpath resolve absolute fspath decode encode as_posix "
@@ -31,18 +31,19 @@ _SAME = frozenset(
 _ROOTS = {"home": "~", "getcwd": ".", "cwd": ".", "gethomedir": "~"}
 
 
-def analyse(shell: "Shell", code: str, arguments: list[str]) -> bool:
-    """Do what the code's calls say; false if the text is no Python that could be read."""
+def analyse(shell: "Shell", code: str, arguments: list[str]) -> str | None:
+    """Do what the code's calls say; returns the texts that it prints, ``None`` if the text is no Python that could be read."""
     if len(code) > LARGEST:
-        return False
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(code.replace("\0", ""))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    Reader(shell, arguments).read(tree)
-    return True
+        return None
+    reader = Reader(shell, arguments)
+    reader.read(tree)
+    return "".join(reader.printed)
 
 
 class Reader:
@@ -54,6 +55,7 @@ class Reader:
         self.modules: dict[str, str] = {}
         self.arguments = ["-c", *arguments]
         self.writes = False
+        self.printed: list[str] = []
 
     def read(self, tree: ast.AST) -> None:
         """Collect names first, so that order and functions do not matter, then judge the calls."""
@@ -94,6 +96,8 @@ class Reader:
         """Return the texts in a literal list, or those that an expression may be."""
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return _limited(text for element in node.elts for text in self.fold(element))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+            return _limited(word for text in self.fold(node.func.value) for word in text.split())
         return self.fold(node)
 
     def dotted(self, node: ast.expr) -> str:
@@ -177,6 +181,8 @@ class Reader:
         if not own:
             return None
         choices = list(product(*[self.fold(arg) for arg in args])) if name in _METHODS else []
+        if name in {"glob", "rglob"}:
+            return [f"{text}/{pattern}" for text in own for (pattern,) in choices]
         if name == "joinpath":
             return ["/".join([text, *choice]) for text in own for choice in choices]
         if name == "with_name":
@@ -204,6 +210,8 @@ class Reader:
             return [codecs.decode(text, "rot13") for text in self.fold(args[0]) if any("rot" in codec for codec in self.fold(args[1]))]
         if name == "reversed":
             return [text[::-1] for text in self.fold(args[0])]
+        if name in {"glob", "iglob", "rglob"}:
+            return self.fold(args[0])
         return self.fold(args[0]) if name in _SAME - {"decode", "encode"} else []
 
     def _joined(self, receiver: ast.expr, args: list[ast.expr]) -> Iterable[str]:
@@ -257,11 +265,13 @@ class Reader:
             self._run(call)
         elif last in OPENERS:
             self._open(call, owner)
-        elif (known := call_named(name)) is not None or (last == "replace" and len(call.args) == 1):
+        elif (known := call_named(name)) is not None or (last == "replace" and (len(call.args) == 1 or owner == "os")):
             self._touch(call, known.roles if known else "d>", last)
         elif last == "input" and owner == "fileinput":
             edits = any(keyword.arg == "inplace" for keyword in call.keywords)
             self._act("e" if edits else "r", self._texts(call.args[:1]), "fileinput")
+        elif name == "print":
+            self.printed.extend(f"{text}\n" for text in self._texts(call.args))
         elif last not in _SAME and not only_speaks(name):
             self._guess(call, last)
 
@@ -280,8 +290,11 @@ class Reader:
 
     def _run(self, call: ast.Call) -> None:
         first = call.args[0] if call.args else next((keyword.value for keyword in call.keywords if keyword.arg in {"args", "cmd"}), None)
-        if isinstance(first, ast.List | ast.Tuple):
-            self.shell.run([(self.fold(element) or [f"{DYNAMIC}$PY"])[0] for element in first.elts])
+        lists = [argument for argument in (first, *call.args) if isinstance(argument, ast.List | ast.Tuple)]
+        if lists:
+            self.shell.run([(self.fold(element) or [f"{DYNAMIC}$PY"])[0] for element in lists[0].elts])
+        elif isinstance(first, ast.Call) and self.dotted(first.func).endswith("split"):
+            self.shell.run(self.items(first))
         elif len(call.args) > 1 and self.dotted(call.func).rpartition(".")[2].startswith(("exec", "spawn", "create_subprocess_exec")):
             self.shell.run([(self.fold(argument) or [f"{DYNAMIC}$PY"])[0] for argument in call.args])
         elif first is not None:
@@ -295,6 +308,8 @@ class Reader:
         ]
         for argument in given:
             texts = self.fold(argument)
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, int):
+                return "w" if argument.value & 3 else "r"
             if not texts and isinstance(argument, ast.Attribute | ast.BinOp):
                 return mode_role(ast.unparse(argument))
             if any(is_mode(text) for text in texts):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
 
 _OPERATOR = re.compile(rb"\s*(\d*|\{\w+\})\s*(&>>|&>|>>|>\||>&|<>|<&|<|>)")
+_SPREAD = re.compile(rb"\$(?:[@*]|\{(?:[@*]|\w+\[[@*]\])\})")
 _ROLES = {"<": "r", "<>": "b", ">>": "a", "&>>": "a", "<&": "r"}
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/(\w+)")
 
@@ -27,6 +28,8 @@ class Redirected:
         self.assignments: list[Node] = []
         self.stdin: str = shell.stdin
         self.targets: list[tuple[str, str]] = []
+        self.spread = False
+        """Whether the first word is ``"${command[@]}"``, so that it is the whole command."""
         self._end = -1
 
     def follow(self, parts: "list[Node]") -> str:
@@ -55,7 +58,8 @@ class Redirected:
         """Take a word; a backslash at a line's end joins it with the one before."""
         marked = self.shell.marked(part)
         between = part.start_byte - self._end
-        if self.words and between == 2 and self._joins(part):
+        self.spread = self.spread or (not self.words and _SPREAD.search(part.text or b"") is not None)
+        if self.words and (between == 0 or (between == 2 and self._joins(part))):
             marked = joined([self.words.pop(), marked])
         self.words.append(marked)
         self._end = part.end_byte
@@ -100,7 +104,7 @@ class Redirected:
                 self.targets.append((target, role))
 
     def _run(self) -> str:
-        argv = [word for marked in self.words[:1] for word in finished(marked[0])]
+        argv = [word for marked in self.words[:1] for one in (marked if self.spread else marked[:1]) for word in finished(one)]
         argv += [word for marked in self.words[1:] for word in dict.fromkeys(word for one in marked for word in finished(one))]
         if argv:
             return self._with_environment(argv)

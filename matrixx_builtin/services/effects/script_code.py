@@ -3,11 +3,12 @@
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from matrixx_builtin.services.effects.calls import EVALS, OPENERS, SHELLS, call_named, is_mode, mode_role, only_speaks
 from matrixx_builtin.services.effects.filters import from_base64, from_hex
 from matrixx_builtin.services.effects.operands import address, looks_like_path
-from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic, names
+from matrixx_builtin.services.effects.words import DYNAMIC, ansi, is_dynamic, names, shown
 
 if TYPE_CHECKING:
     from matrixx_builtin.services.effects.shell import Shell
@@ -26,6 +27,9 @@ _TOKEN = re.compile(
 )
 _HASH_IS_NO_COMMENT = frozenset({"javascript"})
 _SLASHES_ARE_NO_COMMENT = frozenset({"perl", "ruby", "lua"})
+_PRINTERS = frozenset({"log", "print", "puts", "say", "printf"})
+_LOOPS = frozenset({"map", "foreach", "flatmap", "each", "filter"})
+_ARGUMENTS = re.compile(r"@ARGV[^=;\n]{0,20}=\s*\(?\s*['\"]([^'\"\n]+)")
 _WRITES = re.compile(
     r"write|unlink|append|trunc|save|dump|output|rename|remove|rm(?:Sync)?\(|['\"][wa]b?\+?['\"]|>\s*\$|delete|put_contents", re.IGNORECASE
 )
@@ -70,6 +74,7 @@ class Script:
         self.names: dict[str, str] = {f"process.argv.{at + 1}": argument for at, argument in enumerate(arguments)}
         self.frames = [Frame("", "")]
         self.writes = False
+        self.printed: list[str] = []
 
     def read(self, code: str) -> None:
         """Follow the program from its first token to its last."""
@@ -77,6 +82,8 @@ class Script:
             self.shell.ledger.doubt("limit", f"{self.language} code is too long to be read")
             code = code[:LARGEST]
         self.writes = _WRITES.search(code) is not None
+        for file in _ARGUMENTS.findall(code) if self.language == "perl" else ():
+            self.shell.act("r", file, "perl <>")
         if "dotenv" in code and re.search(r"dotenv['\")\]]*\s*(?:\)\s*)?\.(?:config|load)\b|dotenv/config", code):
             self.shell.act("r", ".env", "dotenv")
         previous = ""
@@ -137,9 +144,15 @@ class Script:
 
     def _mark(self, text: str, previous: str) -> None:
         top = self.frames[-1]
-        if text in "([":
+        if text == "(" and previous == "]" and len(top.array) == 1:
+            self.frames.append(Frame(_canonical(top.array.pop()), ")"))
+        elif text in "([":
             called = re.match(r"[$@A-Za-z_]", previous) and previous not in _KEYWORDS | {"string", "number"}
-            self.frames.append(Frame(_canonical(previous) if called and text == "(" else "", ")" if text == "(" else "]"))
+            opened = Frame(_canonical(previous) if called and text == "(" else "", ")" if text == "(" else "]")
+            if opened.name in _LOOPS:
+                opened.args.extend(top.array)
+                top.array.clear()
+            self.frames.append(opened)
         elif text in ")]":
             self._close_until(text)
         elif text in "{}":
@@ -193,6 +206,8 @@ class Script:
     def _called(self, call: Frame) -> str:
         """Do what a call says; returns the text that it makes."""
         last = call.name.rpartition(".")[2]
+        if last == "reverse" and not call.args:
+            self.frames[-1].pieces[:] = ["".join(self.frames[-1].pieces)[::-1]]
         made = _made(last, call, self.frames[-1].array)
         if made is not None:
             return made
@@ -211,6 +226,8 @@ class Script:
             self._open(call.args)
         elif (known := call_named(call.name)) is not None:
             self._touch(known.roles, call.args, last)
+        elif last in _PRINTERS:
+            self.printed.extend(f"{text}\n" for text in call.args)
         elif not only_speaks(call.name):
             self._guess(call.args, last)
         return call.args[0] if last in {"path", "pathname", "file", "string", "new", "url", "resolve"} and len(call.args) == 1 else ""
@@ -220,7 +237,7 @@ class Script:
             for text in args if allowed else ():
                 if is_dynamic(text):
                     self.shell.ledger.doubt("code", f"{self.language} runs text that it makes while it runs")
-                Script(self.shell, self.language, []).read(text.replace(DYNAMIC, ""))
+                Script(self.shell, self.language, []).read(shown(text))
 
     def _run(self, args: list[str]) -> None:
         if len(args) > 1 and not re.search(r"\s", args[0]):
@@ -271,6 +288,8 @@ def _made(last: str, call: Frame, array: list[str]) -> str | None:
         return from_base64(call.args[0])
     if last == "from" and len(call.args) == 2 and call.args[1] in {"base64", "hex"}:
         return from_base64(call.args[0]) if call.args[1] == "base64" else from_hex(call.args[0])
+    if last in {"decodeuricomponent", "decodeuri", "unescape", "urldecode", "rawurldecode"} and call.args:
+        return unquote(call.args[0])
     if last in {"hex2bin", "unhexlify"} and call.args:
         return from_hex(call.args[0])
     if last in {"strrev", "reverse"} and len(call.args) == 1:
@@ -284,6 +303,8 @@ def _made(last: str, call: Frame, array: list[str]) -> str | None:
     return None
 
 
-def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> None:
-    """Do what the calls of a program say."""
-    Script(shell, language, arguments).read(code)
+def analyse(shell: "Shell", language: str, code: str, arguments: list[str]) -> str:
+    """Do what the calls of a program say; returns the texts that it prints."""
+    script = Script(shell, language, arguments)
+    script.read(code)
+    return "".join(script.printed)

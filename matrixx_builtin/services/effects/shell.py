@@ -46,6 +46,14 @@ ROUNDS = 24
 """How many rounds of a loop are followed."""
 
 _KNOWN_VARIABLES = ("HOME", "TMPDIR", "USER", "LOGNAME")
+_COMMANDS_BY_NAME = frozenset(
+    names(
+        "GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_EXTERNAL_DIFF PAGER MANPAGER EDITOR VISUAL LESSOPEN PROMPT_COMMAND BROWSER"
+    )
+)
+"""Variables that hold a command which other programs run."""
+_FILES_BY_NAME = frozenset({"BASH_ENV", "ENV"})
+"""Variables that hold a script which a shell runs first."""
 _UNSEEN = re.compile(rf"(?:^|[\n;|&(])[ \t'\"]*{DYNAMIC}")
 _CAPTURES = re.compile(r"[|`]|[$<]\(")
 _NEWLINE_ENDS = re.compile(r"\n+$")
@@ -141,6 +149,11 @@ class Shell:
         kept = dict.fromkeys(limited(value, LONGEST_VALUE) for value in ([*old, *new] if self._unsure else new))
         self.variables[name] = list(kept)[:ROUNDS]
         self.ledger.spend(sum(map(len, self.variables[name])) // LONGEST_VALUE)
+        for value in self.variables[name] if name in _COMMANDS_BY_NAME | _FILES_BY_NAME else ():
+            if name in _FILES_BY_NAME:
+                self.act("r", value, name)
+            elif " " in value:
+                self.program(value, "", name)
 
     @contextmanager
     def deeper(self, what: str) -> Generator[bool, None, None]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _COPY = "-* -t/--target-directory/-destination=- -S/--suffix/-Z/--context/--sparse/-m/--mode/-o/--owner/-g/--group/-i/-P/-p/-path/-literalpath=-"
 _REMOTE = "-* -e/--rsh/--rsync-path/-P/-p/-l/-o/-F/-c/-J/-S/-f/--filter/--exclude/--include/--chmod/--bwlimit=- -i/--exclude-from/--include-from/--files-from=r"
 _HOST = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!\\)(?!//).*|rsync://.*|\w+://.*", re.DOTALL)
+_BATCH = re.compile(r"^[ \t]{0,40}(m?put|reput|m?get|reget)[ \t]+(?:-\w+[ \t]+)?(\S+)", re.MULTILINE)
 _CURL = (
     "u* -o/--output=w -T/--upload-file=r -d/--data/--data-binary/--data-ascii/--json/--data-urlencode/-F/--form/-H/--header/-w/--write-out=@ "
     "-K/--config/--cacert/--cert/-E/--key/--netrc-file=r -b/--cookie=k -c/--cookie-jar/-D/--dump-header/--trace/--stderr/--hsts/--etag-save=w "
@@ -75,6 +76,30 @@ def remote(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     if target and not _is_remote(target):
         for source in sources:
             shell.act("w", _landing(shell, source.rpartition(":")[2] or source, target, many=len(sources) > 1), name)
+    return DYNAMIC
+
+
+def file_transfer(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Follow the commands that ``sftp`` and ``ftp`` get on their input or in a batch file."""
+    found = parsed("-* -b=- -i/-F=r -P/-o/-J=-", args)
+    batch = found.value("-b")
+    if batch:
+        shell.act("r", batch, f"{name} -b")
+    for verb, file in _BATCH.findall(shell.written(batch) if batch and batch != "-" else stdin):
+        shell.act("r" if "put" in verb else "w", file, f"{name} {verb}")
+    return remote(shell, name, args, stdin)
+
+
+def socket(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Join the two ends that ``socat`` is given: files, programs, addresses."""
+    for operand in parsed("-* -T/-t/-b=-", args).operands:
+        kind, _, value = operand.partition(":")
+        if kind.upper() in {"EXEC", "SYSTEM"}:
+            shell.program(value.split(",")[0], stdin, name)
+        elif kind.upper() in {"FILE", "OPEN", "GOPEN", "CREATE", "CREAT"}:
+            shell.act("w" if kind.upper().startswith("CREAT") else "b", value.split(",")[0], name)
+        elif value:
+            shell.ledger.fetch(value.split(",")[0])
     return DYNAMIC
 
 
@@ -225,9 +250,11 @@ HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     "ginstall": install,
     **dict.fromkeys(names("mv gmv move move-item mi"), move),
     **dict.fromkeys(["ln", "gln", "mklink"], link),
-    **dict.fromkeys(names("scp rsync sftp rclone s3cmd gsutil"), remote),
+    **dict.fromkeys(names("scp rsync rclone s3cmd gsutil"), remote),
     **dict.fromkeys(["ren", "rename-item", "rni"], ren),
     **dict.fromkeys(["rename", "prename", "mmv"], renamed),
+    **dict.fromkeys(("sftp", "ftp", "lftp"), file_transfer),
+    "socat": socket,
     "dd": dd,
     "curl": curl,
     "wget": wget,

@@ -88,7 +88,7 @@ def finished(marked: str) -> list[str]:
 
 
 def _finished(marked: str) -> list[str]:
-    braced = _braces(marked) if "{" in marked else [marked]
+    braced = dict.fromkeys(_braces(marked)) if "{" in marked else [marked]
     return [plain(piece) for word in braced for piece in (_BLANK.split(word) if _BLANK.search(word) else [word])]
 
 
@@ -155,7 +155,7 @@ def _choices(word: str, start: int, end: int, commas: list[int]) -> list[str]:
 _DIGITS = str.maketrans("0123456789abcdef", "".join(map(chr, range(0xC0, 0xD0))))
 _BACK = {new: old for old, new in _DIGITS.items()}
 _OTHERS = re.compile(r"[^\x00-\x7f]+")
-_SHELTERED = re.compile(f"\xff([\xc0-\xcf]+)\xfe")
+_SHELTERED = re.compile("\xff([\xc0-\xcf]+)\xfe")
 
 
 def sheltered(text: str) -> bytes:

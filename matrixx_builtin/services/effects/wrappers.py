@@ -27,7 +27,8 @@ strace ltrace: 0 -e/-p/-s/-u=- -o=w
 valgrind perf: 0
 watch: 0 -n/-d/--interval=-
 flock: 1 -w/-E/--timeout=- -c/--command=s
-chroot unshare nsenter: 1
+chroot gosu su-exec: 1
+unshare nsenter setpriv systemd-run run0 pkexec dbus-run-session xvfb-run: 0 -t/-S/-G/--reuid/--regid/--unit/-p=-
 firejail bwrap proot: 0
 parallel: 0 -j/-n/-N/-I/--jobs/--delay=- -a/--arg-file=r
 busybox toybox: 0
@@ -41,6 +42,8 @@ sg newgrp: - -c=s
 entr: 0
 wsl: 0 -d/-u/--cd=-
 """
+_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+"""Names of the standard input."""
 _RUNS = frozenset(names("run exec x dlx tool shell which"))
 _SHELLS = frozenset(names("sh bash zsh dash ksh mksh fish ash rbash yash pwsh-preview"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
@@ -60,9 +63,9 @@ def wrapped(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     if count == "run":
         return _subcommand(shell, name, operands, args, stdin)
     if count in {"-", "w", "s"}:
-        for operand in operands:
+        for operand in operands if count == "s" else operands[:1]:
             use(shell, count, operand, name)
-        return DYNAMIC
+        return shell.run(operands[1:], stdin) if count == "w" and len(operands) > 1 else DYNAMIC
     if name == "command" and found.has("-v", "-V"):
         return "".join(f"{operand}\n" for operand in operands)
     if name == "sudo" and found.has("-e", "--edit"):
@@ -70,7 +73,7 @@ def wrapped(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             shell.act("b", operand, "sudo -e")
         return ""
     if name.startswith(("dotenv", "env-cmd", "with-env", "godotenv")) and not found.has("-f", "-e", "--file", "--env-file"):
-        shell.act("r", ".env", name)
+        shell.act("b" if operands[:1] in (["set"], ["unset"]) else "r", ".env", name)
     argv = operands[int(count) :]
     while len(argv) > 1 and argv[0] in spec.values:
         _wrapper_option(shell, spec.values[argv[0]], argv[1], name, argv[0])
@@ -121,10 +124,12 @@ def _subcommand(shell: "Shell", name: str, operands: list[str], args: list[str],
 
 def sh(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Run a shell: its ``-c`` text, its script, or the program on its input."""
-    at, is_code = 0, False
+    at, is_code, on_input = 0, False, False
     while at < len(args) and args[at][:1] in {"-", "+"} and args[at] != "-":
         arg = args[at]
         at += 1
+        if arg == "--":
+            break
         if arg in {"--rcfile", "--init-file"}:
             shell.act("r", args[at] if at < len(args) else "", name)
             at += 1
@@ -132,19 +137,23 @@ def sh(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             at += 1
         elif (not arg.startswith("--") and "c" in arg) or arg in {"--command", "--commands"}:
             is_code = True
+        elif not arg.startswith("--") and "s" in arg:
+            on_input = True
     rest = args[at:]
     with shell.scope():
         if is_code:
             shell.zero, shell.arguments = "".join(rest[1:2]), tuple(rest[2:])
             return shell.program(rest[0] if rest else "", stdin, f"{name} -c")
-        if rest and rest[0] != "-":
-            return script(shell, name, rest)
-        shell.arguments = tuple(rest[1:])
+        if rest and rest[0] != "-" and not on_input:
+            return script(shell, name, rest, stdin)
+        shell.arguments = tuple(rest)
         return shell.program(stdin, "", name)
 
 
-def script(shell: "Shell", name: str, argv: list[str]) -> str:
+def script(shell: "Shell", name: str, argv: list[str], stdin: str) -> str:
     """Run a shell script by its path; its text is known only if this very call has written it."""
+    if argv[0] in _INPUT:
+        return shell.program(stdin, "", name)
     shell.act("r", argv[0], f"{name} script")
     text = shell.written(argv[0])
     if text == DYNAMIC:
@@ -157,7 +166,7 @@ def script(shell: "Shell", name: str, argv: list[str]) -> str:
 
 def source(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     """Run a script in this very shell."""
-    return script(shell, "source", args) if args else ""
+    return script(shell, "source", args, stdin) if args else ""
 
 
 def evaluate(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
@@ -184,6 +193,21 @@ def change_directory(shell: "Shell", name: str, args: list[str], stdin: str) -> 
     """Follow ``cd`` and ``pushd``."""
     operands = [arg for arg in args if not re.fullmatch(r"-[LPe@]+|--|/d", arg)]
     shell.enter(operands[0] if operands else "-" if name == "popd" else "~")
+    return ""
+
+
+def shift(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Drop leading arguments."""
+    count = int(args[0]) if args and args[0].isdecimal() and len(args[0]) < 4 else 1
+    shell.arguments = shell.arguments[count:]
+    return ""
+
+
+def set_arguments(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Replace the arguments."""
+    at = next((at for at, arg in enumerate(args) if not arg.startswith(("-", "+")) or arg == "--"), len(args))
+    if args[at:]:
+        shell.arguments = tuple(args[at + (args[at] == "--") :])
     return ""
 
 
@@ -254,6 +278,12 @@ def windows_shell(shell: "Shell", name: str, args: list[str], stdin: str) -> str
     return shell.program(" ".join(args[at + 1 :]).replace("\\", "/"), stdin, "cmd /c")
 
 
+def later(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Run the input as ``at`` and ``batch`` will."""
+    apply(shell, "-* -f=r", args, name)
+    return shell.program(stdin, "", name)
+
+
 def _described(text: str) -> dict[str, str]:
     lines = (line.partition(": ") for line in text.strip().splitlines())
     return {name: description for names, _, description in lines for name in names.split()}
@@ -269,11 +299,15 @@ HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     "trap": trap,
     "alias": alias,
     **dict.fromkeys(names("cd pushd popd chdir set-location sl"), change_directory),
+    "shift": shift,
+    "set": set_arguments,
     "pwd": where,
     **dict.fromkeys(["read", "mapfile", "readarray"], read),
     "xargs": xargs,
     "gxargs": xargs,
     "ssh": ssh,
     "mosh": ssh,
+    "at": later,
+    "batch": later,
     "cmd": windows_shell,
 }

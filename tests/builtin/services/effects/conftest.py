@@ -9,7 +9,19 @@ import pytest
 from matrixx_builtin.services.effects import Effects, Touch, effects_of, matching
 from matrixx_core import ToolCall
 
-SECRETS = (".env", ".env.*", "!.env.example", "!.env.template", "*.pem", "*.key", "id_rsa", "id_ed25519", "credentials.json", ".npmrc")
+SECRETS = (
+    ".env",
+    ".env.*",
+    "!*[._-]example",
+    "!*[._-]template",
+    "!*.pub",
+    "*.pem",
+    "*.key",
+    "id_rsa",
+    "id_ed25519",
+    "credentials.json",
+    ".npmrc",
+)
 
 
 @pytest.fixture

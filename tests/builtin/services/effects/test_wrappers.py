@@ -170,7 +170,7 @@ sudo sh -c "nohup bash -c 'timeout 5 env FOO=1 cat .env' &" => r
 sudo env nice -n 5 timeout 3 stdbuf -oL cat .env => r
 find . -exec sh -c 'cat "$1"' _ .env \; => r
 xargs -I{} sh -c "cat .env" < README => r
-echo "cat .env" | at now => -
+echo "cat .env" | at now => r
 """
 
 
