@@ -2,15 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 import anyio
 from pydantic import BaseModel, ValidationError
 
 from .client import HostClient
 from .session import Session
-
-A = TypeVar("A", bound=BaseModel)
 
 
 class ToolError(Exception):
@@ -48,10 +46,10 @@ class Tool:
 
 def tool(
     name: str, description: str, *, deadline_s: float = 60.0
-) -> Callable[[Callable[[A, Session, HostClient], Awaitable[str | ToolOutput]]], Tool]:
+) -> Callable[[Callable[[Any, Session, HostClient], Awaitable[str | ToolOutput]]], Tool]:
     """Make a ``Tool`` of ``async def run(args: Arguments, session, client)``; its first annotation is the model."""
 
-    def made(run: Callable[[A, Session, HostClient], Awaitable[str | ToolOutput]]) -> Tool:
+    def made(run: Callable[[Any, Session, HostClient], Awaitable[str | ToolOutput]]) -> Tool:
         return Tool(name, description, next(iter(get_type_hints(run).values())), run, deadline_s)
 
     return made

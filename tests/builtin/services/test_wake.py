@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from matrixx_builtin.essentials import wake_gates
 from matrixx_builtin.hosts.opencode.adapter import OpenCode
 from matrixx_builtin.services import wake
