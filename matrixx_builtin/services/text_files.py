@@ -1,5 +1,6 @@
 """Text files that people edit too: a change leaves every other byte as it is, and happens as a whole or not at all."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -15,6 +16,9 @@ MOST_BYTES = 4 << 20
 """What is read where no other limit is given."""
 
 BOM = "\ufeff"
+
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
+"""How a disk says that it has no hard links (FAT, some network shares); then a new file is made in its place at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ def create(path: Path, content: bytes) -> None:
         draft = _draft(path, content, 0o644)
         try:
             os.link(draft, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            with path.open("xb") as file:
+                file.write(content)
         finally:
             draft.unlink()
 

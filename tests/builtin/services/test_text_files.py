@@ -1,5 +1,6 @@
 """Files that people edit too: read as they are, written as a whole, never through a link."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def test_nothing_but_a_plain_file_of_the_size_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
+    create(tmp_path / "new" / "file", b"1")
+    with pytest.raises(FileExistsError):
+        create(tmp_path / "new" / "file", b"2")
+    assert [path.read_bytes() for path in (tmp_path / "new").iterdir()] == [b"1"]
+
+
+def test_a_disk_without_links_takes_new_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", unable)
     create(tmp_path / "new" / "file", b"1")
     with pytest.raises(FileExistsError):
         create(tmp_path / "new" / "file", b"2")
