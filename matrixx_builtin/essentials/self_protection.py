@@ -95,8 +95,8 @@ def _taken(touch: Touch, ours: Mapping[str, Belonging], effects: Effects) -> Ite
 
 def _matters(touch: Touch, own: Belonging, call: ToolCall) -> bool:
     """Whether a touch of a file that is only partly ours concerns our part."""
-    if own.kind == "module type":
-        return touch.mode != "delete" and "commonjs" in _text(call.args)
+    if own.kind == "neighbour":
+        return touch.mode != "delete"
     if own.kind != "hook entry":
         return True
     if touch.mode in {"delete", "metadata"}:
@@ -120,7 +120,7 @@ def _role(touch: Touch, own: Belonging) -> str:
     what = {
         "settings": "is a settings file of Matrixx",
         "plugin file": "is the plugin file that runs Matrixx in the agent",
-        "module type": "would keep the agent from loading Matrixx's plugin file",
+        "neighbour": "would keep the agent from loading Matrixx's plugin file",
         "hook entry": "holds, or switches, the hook entry that runs Matrixx in the agent",
         "folder": "is a folder of settings that Matrixx reads",
         "state": "belongs to Matrixx's own state, such as what the user trusts",

@@ -15,8 +15,8 @@ from matrixx_builtin.services.effects.matching import folded
 from matrixx_core.settings import FILES, project_dirs, user_dirs
 from matrixx_core.trust import state_dir
 
-Kind: TypeAlias = Literal["settings", "plugin file", "module type", "hook entry", "folder", "state", "program"]
-"""What is at a path. ``module type``: a ``package.json`` that can turn the plugin file off. ``hook entry``: a host's settings, of which only
+Kind: TypeAlias = Literal["settings", "plugin file", "neighbour", "hook entry", "folder", "state", "program"]
+"""What is at a path. ``neighbour``: a ``package.json`` beside the plugin file, whose ``main`` is loaded in its place (OpenCode 1.18). ``hook entry``: a host's settings, of which only
 our entry is ours. ``folder``, ``state`` and ``program`` are directories; a folder's other content is not ours, that of the other two is."""
 
 PLUGIN_FOLDERS = ("plugin", "plugins")
@@ -99,11 +99,10 @@ def _listed(root: str, users: tuple[str, ...], home: str, homes: tuple[str, ...]
 
 def _in_settings_folder(folder: str) -> Iterator[Belonging]:
     yield Belonging(folder, "folder")
-    yield Belonging(f"{folder}/package.json", "module type")
     for plugins in PLUGIN_FOLDERS:
         yield Belonging(f"{folder}/{plugins}", "folder")
         yield Belonging(f"{folder}/{plugins}/{PLUGIN_FILE}", "plugin file")
-        yield Belonging(f"{folder}/{plugins}/package.json", "module type")
+        yield Belonging(f"{folder}/{plugins}/package.json", "neighbour")
 
 
 def _linked(listed: dict[str, Belonging]) -> Iterator[tuple[Belonging, str]]:

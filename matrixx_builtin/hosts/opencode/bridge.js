@@ -36,6 +36,9 @@ const HOOKS = ["tool.definition", "chat.message", "chat.params", "chat.headers",
   "tool.execute.after", "shell.env", "experimental.chat.messages.transform", "experimental.chat.system.transform",
   "experimental.session.compacting", "experimental.text.complete"]
 
+// Providers reuse call ids across sessions.
+const callOf = (input) => `${input.sessionID} ${input.callID}`
+
 const includes = (row, name) => row !== undefined && row.names.includes(name ?? "") !== row.others
 
 // OpenCode keeps its own references to arrays and objects: they are filled, never replaced.
@@ -197,7 +200,7 @@ class Engine {
     let reply
     try {
       const subject = SUBJECT[hook]?.(input ?? {})
-      if (!(await this.wants(hook, subject)) && !(hook === "tool.execute.after" && this.followed.delete(input.callID))) return
+      if (!(await this.wants(hook, subject)) && !(hook === "tool.execute.after" && this.followed.delete(callOf(input)))) return
       const [sentInput, sentOutput] = SEND[hook]?.(input, output) ?? [input, output]
       reply = await this.ask({ hook, input: sentInput, output: sentOutput })
     } catch (error) {
@@ -207,7 +210,7 @@ class Engine {
       if (hook !== "tool.execute.before" && process.argv.includes("run")) process.stderr.write(`\n${reply.block}\n`)
       throw new Error(reply.block)
     }
-    if (reply.follow) this.followed.add(input.callID)
+    if (reply.follow) this.followed.add(callOf(input))
     for (const [path, value] of reply.edits ?? []) edit(output, path, value)
   }
 

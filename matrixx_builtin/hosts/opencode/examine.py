@@ -98,6 +98,9 @@ def _look(directory: Path | None) -> Installed | None:
 
 
 def _plugin_file(there: Installed) -> Iterator[Finding]:
+    if (beside := there.path.with_name("package.json")).exists():
+        why = "OpenCode loads what its main names, in the place of the plugin file, and says nothing"
+        yield Finding("error", f"{beside} stands beside the plugin file", why, "move it away")
     if not there.ours:
         yield Finding("error", f"{there.path} is not ours", "OpenCode loads it in the place of Matrixx", f"move it away, then {INSTALL}")
         return

@@ -1,7 +1,7 @@
 """The plugin file that OpenCode loads: where it goes, what is in it, and whether one that is there is ours.
 
 OpenCode 1.18 loads ``{plugin,plugins}/*.{js,ts}`` of its configuration folders; ``.mjs`` it does not. A ``package.json``
-with ``"type": "commonjs"`` in the project, in ``.opencode`` or beside the file does not hinder it (tried with 1.18.33).
+beside the file whose ``main`` names another one hides it without a word; ``"type": "commonjs"`` does no harm (1.18.33).
 """
 
 import hashlib
