@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 CORE_LAYERS = (
-    {"errors", "events", "trust"},
+    {"errors", "events", "trust", "entries"},
     {"answers", "settings"},
     {"markers", "session", "client"},
     {"tools", "specs", "plan"},

@@ -31,25 +31,35 @@ log = logging.getLogger("matrixx.input-secret-guard")
 class Detection(BaseModel):
     """How prompts are searched."""
 
-    entropy_threshold: float = Field(default=4.5, ge=0, le=8)
-    """Bits per character from which a random-looking word counts as a possible secret."""
-    max_scan_bytes: int = Field(default=64 * 1024, ge=1024, le=256 * 1024)
-    """Size of one window of the search; windows overlap, so nothing up to 1 MiB goes unseen."""
+    entropy_threshold: float = Field(
+        default=4.5, ge=0, le=8, description="Bits per character from which a random-looking word counts as a possible secret."
+    )
+    max_scan_bytes: int = Field(
+        default=64 * 1024,
+        ge=1024,
+        le=256 * 1024,
+        description="Size of one window of the search; windows overlap, so nothing up to 1 MiB goes unseen.",
+    )
 
 
 class Config(BaseModel):
     """What happens to which finding."""
 
-    enabled: bool = True
-    mode: Literal["prompt", "block", "off"] = "prompt"
-    """``prompt``: the person may let a finding through; ``block``: nobody may."""
-    blocklist_mode: Literal["prompt", "block"] = "prompt"
-    """The same for findings that are secrets by their own shape."""
-    warnlist_mode: Literal["prompt", "off"] = "prompt"
-    """What happens to findings that may be none: a short value given to a password's name, a random-looking word."""
-    allowlist_patterns: tuple[str, ...] = ()
-    """Regular expressions; a value in which one of them is found is no secret."""
-    detection: Detection = Field(default_factory=Detection)
+    enabled: bool = Field(default=True, description="Whether prompts are searched at all.")
+    mode: Literal["prompt", "block", "off"] = Field(
+        default="prompt", description="`prompt`: the person may let a finding through; `block`: nobody may."
+    )
+    blocklist_mode: Literal["prompt", "block"] = Field(
+        default="prompt", description="The same for findings that are secrets by their own shape."
+    )
+    warnlist_mode: Literal["prompt", "off"] = Field(
+        default="prompt",
+        description="What happens to findings that may be none: a short value given to a password's name, a random-looking word.",
+    )
+    allowlist_patterns: tuple[str, ...] = Field(
+        default=(), description="Regular expressions; a value in which one of them is found is no secret."
+    )
+    detection: Detection = Field(default_factory=Detection, description="How prompts are searched: `entropy_threshold`, `max_scan_bytes`.")
 
 
 @dataclass

@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import pathspec
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from matrixx_builtin.services import secrets
 from matrixx_builtin.services.effects import effects_of
@@ -39,17 +38,14 @@ log = logging.getLogger("matrixx.secret-leak-guard")
 class Config(BaseModel):
     """What is looked at and what happens then."""
 
-    enabled: bool = True
-    block_on_detection: bool = True
-    """Whether a finding refuses the call; else it only adds a warning."""
-    allowlist_paths: tuple[str, ...] = ()
-    """Globs as in .gitignore, from the project's root: files whose content may hold secrets."""
-    on_git: bool = True
-    """Whether commits and pushes are looked at."""
-    gitleaks: Literal["auto", "off"] = "auto"
-    """Whether an installed gitleaks looks at staged changes as well."""
-    tool: Literal["gitleaks"] = "gitleaks"
-    """Accepted for settings of older versions."""
+    enabled: bool = Field(default=True, description="Whether calls are searched at all.")
+    block_on_detection: bool = Field(default=True, description="Whether a finding refuses the call; else it only adds a warning.")
+    allowlist_paths: tuple[str, ...] = Field(
+        default=(), description="Globs as in .gitignore, from the project's root: files whose content may hold secrets."
+    )
+    on_git: bool = Field(default=True, description="Whether commits and pushes are looked at.")
+    gitleaks: Literal["auto", "off"] = Field(default="auto", description="Whether an installed gitleaks looks at staged changes as well.")
+    tool: Literal["gitleaks"] = Field(default="gitleaks", description="Accepted for settings of older versions.")
 
 
 class Leak(NamedTuple):
@@ -152,7 +148,11 @@ def _writes_only_allowed(call: ToolCall, config: Config) -> bool:
 
 
 def _allowed(path: str, config: Config) -> bool:
-    return bool(config.allowlist_paths) and pathspec.GitIgnoreSpec.from_lines(config.allowlist_paths).match_file(path)
+    if not config.allowlist_paths:
+        return False
+    import pathspec  # slow to import, and few people list a path
+
+    return pathspec.GitIgnoreSpec.from_lines(config.allowlist_paths).match_file(path)
 
 
 def _in(value: str, texts: Iterable[str]) -> bool:
