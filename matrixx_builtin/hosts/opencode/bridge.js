@@ -211,6 +211,7 @@ class Engine {
       throw new Error(reply.block)
     }
     if (reply.follow) this.followed.add(callOf(input))
+    if (reply.edits && output.jsonSchema) output.jsonSchema = structuredClone(output.jsonSchema) // one for all projects of the process
     for (const [path, value] of reply.edits ?? []) edit(output, path, value)
   }
 

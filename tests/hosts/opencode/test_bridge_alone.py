@@ -91,6 +91,15 @@ def test_edits_go_into_the_very_objects_that_opencode_holds(drive: Drive) -> Non
     assert all(result["kept"])
 
 
+def test_a_tools_schema_is_changed_in_a_copy_because_opencode_has_one_for_all_projects(drive: Drive) -> None:
+    definition = {"hook": "tool.definition", "input": {"toolID": "task"}, "output": {"description": "d", "jsonSchema": {"properties": {}}}}
+    edits = [[["jsonSchema", "properties"], {"n": {"type": "integer"}}]]
+    played = drive(definition, ready={"interest": {"tool.definition": ALL}}, answers={"tool.definition": {"edits": edits}})
+    (result,) = played["results"]
+    assert result["output"]["jsonSchema"] == {"properties": {"n": {"type": "integer"}}}
+    assert result["kept"] == [True, False, False]
+
+
 def test_an_edit_whose_place_is_not_there_changes_nothing(drive: Drive) -> None:
     edits = [[["args", "missing", "deep"], 1], [["args", "command"], "true"]]
     played = drive(
