@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISLNK
 from typing import Literal, TypeAlias, cast
 
 import json5
@@ -94,7 +95,8 @@ def _listed(root: str, users: tuple[str, ...], home: str, homes: tuple[str, ...]
     among_files = Path(root).is_relative_to(state)  # then only the trust store, or nothing in the project could be written
     found.append(Belonging(f"{state}/trust.json", "settings") if among_files else Belonging(state, "state"))
     found += [Belonging(path, "program") for path in programs()]
-    return {folded(os.path.abspath(own.path)): own for own in found}  # noqa: PTH100 - links stay as they are
+    absolute = [Belonging(os.path.abspath(own.path), own.kind) for own in found]  # noqa: PTH100 - links stay as they are
+    return {folded(own.path): own for own in absolute}
 
 
 def _in_settings_folder(folder: str) -> Iterator[Belonging]:
@@ -106,17 +108,30 @@ def _in_settings_folder(folder: str) -> Iterator[Belonging]:
 
 
 def _linked(listed: dict[str, Belonging]) -> Iterator[tuple[Belonging, str]]:
-    """What is really somewhere else, because it or a folder above it is a link; folders that do not exist cost one look."""
-    real: dict[str, str] = {}
+    """What is really somewhere else, because it or a folder above it is a link."""
+    seen: dict[str, str] = {"": ""}
     for own in listed.values():
         above, _, name = own.path.rpartition("/")
-        if above not in real:
-            real[above] = os.path.realpath(above) if os.path.lexists(above) else ""
-        if real[above]:
-            target = f"{real[above]}/{name}"
-            target = os.path.realpath(target) if os.path.islink(target) else target  # noqa: PTH114 - quick on purpose
+        if folder := _real(above, seen):
+            target = _real(own.path, seen) or f"{folder}/{name}"
             if target != own.path:
                 yield own, target
+
+
+def _real(path: str, seen: dict[str, str]) -> str:
+    """The path without links, ``""`` where nothing is; every write asks for all of ours, so one look serves each part of a path."""
+    if path not in seen:
+        above, _, name = path.rpartition("/")
+        folder = _real(above, seen)
+        seen[path] = _looked_up(f"{folder}/{name}") if folder or not above else ""
+    return seen[path]
+
+
+def _looked_up(path: str) -> str:
+    try:
+        return os.path.realpath(path) if S_ISLNK(os.lstat(path).st_mode) else path
+    except (OSError, ValueError):
+        return ""
 
 
 def _entries(value: object, keys: tuple[str, ...]) -> Iterator[str]:

@@ -34,7 +34,7 @@ def test_every_settings_file_that_the_engine_reads_is_ours(project: Path) -> Non
         ("home/.config/opencode/plugins/matrixx.js", "plugin file"),
         ("project/.opencode", "folder"),
         ("home/.config/matrixx", "folder"),
-        ("project/.opencode/plugin/package.json", "module type"),
+        ("project/.opencode/plugin/package.json", "neighbour"),
         ("home/.claude/settings.json", "hook entry"),
         ("project/.codex/config.toml", "hook entry"),
         ("state", "state"),
