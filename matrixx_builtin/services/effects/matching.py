@@ -13,6 +13,7 @@ from matrixx_builtin.services.effects.paths import LONGEST, from_home, is_wild, 
 
 _STREAM = re.compile(r"(?::[^/:]*)?:\$[a-z_]+$")
 _IGNORABLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_WILDCARDS = re.compile(r"\*+|\?|\[.*?\]")
 _TOKEN = re.compile(r"\*+/?|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
@@ -23,6 +24,13 @@ class Pattern(NamedTuple):
     regex: re.Pattern[str]
     excepts: bool
     anchored: bool
+
+
+class Patterns(NamedTuple):
+    """Patterns in the order given, and one regex that fits every name that one of them fits: most names fit none."""
+
+    each: tuple[Pattern, ...]
+    any: re.Pattern[str]
 
 
 def matching(touches: Iterable[Touch], patterns: Sequence[str], *, base: str = "") -> tuple[Touch, ...]:
@@ -63,26 +71,29 @@ def _names(touch: Touch) -> set[str]:
     return {folded(name) for name in (given, touch.link, touch.path) if name}
 
 
-def _chosen(name: str, patterns: tuple[Pattern, ...], root: str) -> bool:
+def _chosen(name: str, patterns: Patterns, root: str) -> bool:
     inside = name[len(root) + 1 :] if root and name.startswith(root.rstrip("/") + "/") else name
-    for pattern in reversed(patterns):
+    if not is_wild(inside) and not any(patterns.any.fullmatch(one) for one in {inside, name}):
+        return False
+    for pattern in reversed(patterns.each):
         if pattern.regex.fullmatch(inside) or (pattern.anchored and pattern.regex.fullmatch(name)) or _meets(inside, pattern):
             return not pattern.excepts
     return False
 
 
 @lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
-    return tuple(_pattern(text) for text in patterns if text.strip("!/ "))
+def _compiled(patterns: tuple[str, ...]) -> Patterns:
+    each = tuple(_pattern(text) for text in patterns if text.strip("!/ "))
+    bodies = "|".join(_translated(pattern.text) for pattern in each)
+    return Patterns(each, re.compile(f"(?:.*/)?(?:{bodies})(?:/.*)?" if each else "(?!)", re.DOTALL))
 
 
 def _pattern(text: str) -> Pattern:
     excepts = text.startswith("!")
     body = folded(from_home(text.removeprefix("!")).removeprefix("./")).rstrip("/")
     anchored = body.startswith("/")
-    regex = _translated(body.lstrip("/"))
     lead = "/?" if anchored else "(?:.*/)?"
-    return Pattern(body.strip("/"), re.compile(f"{lead}{regex}(?:/.*)?", re.DOTALL), excepts, anchored)
+    return Pattern(body.strip("/"), re.compile(f"{lead}{_translated(body.strip('/'))}(?:/.*)?", re.DOTALL), excepts, anchored)
 
 
 def _translated(glob: str) -> str:
@@ -108,9 +119,9 @@ def _meets(name: str, pattern: Pattern) -> bool:
 
 
 def _specific(own: str, other: str) -> bool:
-    """A bare ``*`` could be anything: a name pattern counts if it says two characters, and how the name starts if that is fixed."""
-    literal = re.sub(r"\*+|\?|\[.*?\]", "", own)
-    return len(literal) > 1 and (other[0] in "*?[" or own[0] not in "*?[")
+    """A bare ``*`` could be anything: a name pattern counts if it says two characters, half of an open name, or how a fixed one starts."""
+    said = len(_WILDCARDS.sub("", own))
+    return said > 1 and (2 * said >= len(_WILDCARDS.sub("", other)) if other[0] in "*?[" else own[0] not in "*?[")
 
 
 def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
