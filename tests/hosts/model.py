@@ -1,6 +1,7 @@
 """A scripted model behind the OpenAI protocol, on loopback: every scenario under its own base URL, so that runs may overlap."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 
 from .played import Message, Request
 from .scenario import Call, Turn
+from .values import filled
 
 Body: TypeAlias = Mapping[str, Any]
 Classify: TypeAlias = Callable[[Body, Mapping[str, str]], str]
@@ -26,6 +28,8 @@ class Script:
     turns: dict[str, list[Turn]]
     called: dict[str, int] = field(default_factory=dict[str, int])
     requests: list[Request] = field(default_factory=list[Request])
+    told_next: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    saved: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def unplayed(self) -> int:
@@ -35,6 +39,26 @@ class Script:
         """The place of the next call among this asker's calls, from 1."""
         self.called[kind] = self.called.get(kind, 0) + 1
         return self.called[kind]
+
+    def next(self, request: Request) -> Turn:
+        """The asker's next turn, with the values that the results of its former calls have told; one not told stays a name."""
+        self.requests.append(request)
+        waiting = self.turns.get(request.kind)
+        turn = waiting.pop(0) if waiting else DONE
+        for name, pattern in self.told_next.pop(request.kind, {}).items():
+            self.saved.setdefault(name, f"{{{{{name}}}}}")
+            if found := re.search(pattern, _newest_results(request)):
+                self.saved[name] = found[0]
+        self.told_next[request.kind] = turn.save
+        return Turn.model_validate(filled(turn.model_dump(exclude_unset=True), self.saved)) if self.saved else turn
+
+
+def _newest_results(request: Request) -> str:
+    """What the model reads of the calls that it made last."""
+    newest: list[str] = []
+    for message in request.messages:
+        newest = [*newest, message.text] if message.call else []
+    return "\n".join(newest)
 
 
 class Model:
@@ -55,9 +79,7 @@ class Model:
         """Take down a request and choose its answer: the turn, and its calls with their ids."""
         kind = self.classify(body, headers)
         with self.lock:
-            script.requests.append(Request(kind, tuple(map(_message, body.get("messages", ()))), json.dumps(body, ensure_ascii=False)))
-            waiting = script.turns.get(kind)
-            turn = waiting.pop(0) if waiting else DONE
+            turn = script.next(Request(kind, tuple(map(_message, body.get("messages", ()))), json.dumps(body, ensure_ascii=False)))
             return turn, [(f"call_{kind}_{script.number(kind)}", call) for call in turn.made_calls]
 
 

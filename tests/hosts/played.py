@@ -63,6 +63,8 @@ def _of_file(one: Expectation, played: Played) -> Iterator[str]:
     now = state(path)
     if one.unchanged and now != played.before.get(str(one.file)):
         yield f"{one.file} was {played.before.get(str(one.file))!r:.100} and is {now!r:.100}"
+    if one.gone and now is not None:
+        yield f"{one.file} is still there"
     if CHECKED & one.model_fields_set:
         if not isinstance(now, bytes):
             yield f"{one.file} is not there"

@@ -54,6 +54,7 @@ class Turn(Told):
     error: int = Field(default=0, description="HTTP status to answer with instead.")
     body: dict[str, Any] = Field(default={}, description="The body of that error.")
     usage: dict[str, int] = Field(default={}, description="Token counts to report, by the protocol's names.")
+    save: dict[str, str] = Field(default={}, description="Values that only the results of its calls tell: name and regular expression.")
 
     @property
     def made_calls(self) -> tuple[Call, ...]:
@@ -98,6 +99,7 @@ class Expectation(Told):
     ends_with: str | None = None
     at_most: int | None = Field(default=None, description="Length in characters.")
     unchanged: bool = Field(default=False, description="Of a file: as before the run, or still not there.")
+    gone: bool = Field(default=False, description="Of a file: it is not there any more.")
     stable: bool = Field(default=False, description="The same bytes in every request that holds it, and there are at least two.")
     always: bool = False
 
@@ -133,8 +135,9 @@ class Scenario(Told):
         return {**raw, **{key: {name: _file(one) for name, one in raw.get(key, {}).items()} for key in ("files", "staged")}}
 
     def with_values(self, values: dict[str, str]) -> "Scenario":
-        """The scenario of one run: every ``{{NAME}}`` filled in."""
-        return Scenario.model_validate(filled(self.model_dump(exclude_unset=True), values))
+        """The scenario of one run: every ``{{NAME}}`` filled in, but for those that the run itself will tell and has not yet."""
+        told_later = {name: f"{{{{{name}}}}}" for turn in self.turns for name in turn.save}
+        return Scenario.model_validate(filled(self.model_dump(exclude_unset=True), told_later | values))
 
     @property
     def calls(self) -> tuple[Call, ...]:

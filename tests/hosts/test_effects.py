@@ -36,6 +36,11 @@ def test_every_shipped_hook_and_every_essential_guard_has_a_scenario() -> None:
     assert shipped | essential_guards() == {load(path).hook for path in scenario_files()}
 
 
+def test_every_tool_of_a_plugin_is_called_in_a_scenario() -> None:
+    called = {call.tool for path in scenario_files() for call in load(path).calls}
+    assert load_installed().tools.keys() - called == set()
+
+
 def essential_guards() -> set[str]:
     guards = {step.plugin for step in Host(load_installed()).plans["tool_execute_before"].steps if step.wave == "guard"}
     return {name for name, found in installed().items() if found.group == ESSENTIALS} & guards

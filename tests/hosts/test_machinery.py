@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from .model import serving
+from .model import DONE, Script, serving
 from .played import Message, Played, Request, problems, state
 from .scenario import File, Scenario, Turn
 from .values import filled, github_token
@@ -34,6 +34,8 @@ def played(tmp_path: Path, *expect: Mapping[str, Any], results: tuple[str, ...] 
         ({"file": "there.txt", "unchanged": True}, True),
         ({"file": "missing.txt", "unchanged": True}, True),
         ({"file": "missing.txt", "lacks": "x"}, False),
+        ({"file": "missing.txt", "gone": True}, True),
+        ({"file": "there.txt", "gone": True}, False),
         ({"result": 1, "contains": "out"}, True),
         ({"result": 1, "contains": "in"}, False),
         ({"result": 1, "at_most": 3}, True),
@@ -131,3 +133,22 @@ def test_the_models_server_can_fail() -> None:
             ask(url)
         assert failed.value.code == 503
         failed.value.close()
+
+
+def test_what_only_a_result_tells_is_in_later_turns_and_in_expectations(tmp_path: Path) -> None:
+    turns = [
+        {"tool": "make", "save": {"ID": "T-[0-9]+"}},
+        {"tool": "use", "args": {"id": "{{ID}}"}, "save": {"LOST": "X-[0-9]+"}},
+        {"say": "{{ID}} {{LOST}}"},
+    ]
+    scenario = Scenario.model_validate({**BARE, "turns": turns, "expect": [{"file": "{{ID}}.json", "contains": "{{LOST}}"}]})
+    scenario = scenario.with_values({})
+    script = Script({"main": list(scenario.turns)})
+    asked = Message("user", "is T-1 there?")
+    assert script.next(Request("main", (asked,), "")).tool == "make"
+    results = (asked, Message("tool", "T-2", 1))
+    assert script.next(Request("main", results, "")).args == {"id": "T-2"}
+    assert script.next(Request("main", (*results, Message("assistant", ""), Message("tool", "T-3", 2)), "")).say == "T-2 {{LOST}}"
+    assert script.next(Request("main", results, "")) == DONE
+    (expected,) = scenario.with_values(script.saved).expect
+    assert (expected.file, expected.contains) == ("T-2.json", "{{LOST}}")

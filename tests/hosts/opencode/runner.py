@@ -98,6 +98,7 @@ class Runner:
                 all(self.server.prompt(project, session, prompt) for prompt in scenario.prompts)
             finally:
                 self.server.dispose(project)
+        scenario = scenario.with_values(opened.script.saved)
         shown = "\n".join(json.dumps(event["properties"]) for event in events if event.get("type") == "tui.toast.show")
         return Played(scenario, project, opened.where, before, opened.script.requests, opened.script.unplayed, self._written(), shown)
 
