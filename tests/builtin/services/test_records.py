@@ -31,13 +31,13 @@ def add(path: Path, name: str, times: int) -> None:
 def test_eight_writers_lose_no_update(tmp_path: Path) -> None:
     path = tmp_path / "shared" / "count.json"
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=add, args=(path, str(number), 25)) for number in range(8)]
+    workers = [context.Process(target=add, args=(path, str(number), 10)) for number in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(120)
     count = read(path, Count)
-    assert count == Count(value=200, writers={str(number): 25 for number in range(8)})
+    assert count == Count(value=80, writers={str(number): 10 for number in range(8)})
 
 
 def test_a_writer_killed_in_the_middle_loses_nothing_and_holds_nobody_up(tmp_path: Path) -> None:
