@@ -1,6 +1,6 @@
 """What a hook author imports: markers, events and answers."""
 
-from .answers import Allow, Answer, Block, Inject
+from .answers import Allow, Answer, Block, Done, Inject
 from .client import HostClient
 from .events import (
     ChatHeaders,
@@ -35,6 +35,7 @@ __all__ = [
     "ChatParams",
     "Command",
     "Compaction",
+    "Done",
     "Event",
     "HostClient",
     "Inject",

@@ -22,6 +22,11 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Done(Block):
+    """The call need not run any more: the model reads ``reason`` alone, as what came of it, and not as a refusal."""
+
+
+@dataclass(frozen=True, slots=True)
 class Allow:
     """Grant a permission that the person configured to be granted; only ``permission_asked`` takes it."""
 
@@ -40,6 +45,8 @@ Answer: TypeAlias = Event | Block | Allow | Inject | None
 
 def refusal(block: Block, plugin: str) -> str:
     """What the model reads in place of a result: what was hit, by which hook, the alternative, and the way out."""
+    if isinstance(block, Done):
+        return block.reason
     lines = [f"Blocked by Matrixx hook {plugin!r}: {block.reason}"]
     if block.instead:
         lines.append(f"Instead: {block.instead}")

@@ -21,6 +21,7 @@ from matrixx_core import (
     Block,
     ChatMessage,
     Compaction,
+    Done,
     HostClient,
     Inject,
     Session,
@@ -113,10 +114,9 @@ async def launch(call: ToolCall, session: Session, client: HostClient, config: C
     except BackgroundError as error:
         return Block(f"nothing was started in the background: {error}", again)
     state = "started" if work.status == "running" else "queued"
-    return Block(
-        f"this call was {state} in the background as {work.id}, so it has no result yet; that is no failure",
-        f'go on with other work. You are told when it is done; background_output(task_id="{work.id}") then fetches the answer. Do not poll.',
-        "watch it among the sub-sessions",
+    return Done(
+        f"This call was {state} in the background as {work.id}, so it has no result yet; that is no failure. Go on with other work. "
+        f'You are told when it is done; background_output(task_id="{work.id}") then fetches the answer. Do not poll.'
     )
 
 

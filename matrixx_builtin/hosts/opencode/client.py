@@ -103,7 +103,7 @@ def as_message(raw: Mapping[str, Any]) -> Message:
 def _tables(answer: Any) -> list[Mapping[str, Any]]:
     """The tables in a reply's list, bare or under ``data``."""
     found: Any = cast(Mapping[str, Any], answer).get("data") if isinstance(answer, Mapping) else answer
-    return [cast(Mapping[str, Any], one) for one in cast(list[Any], found) if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [cast(Mapping[str, Any], one) for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
 
 
 def _action(rules: Iterable[Mapping[str, Any]], permission: str, pattern: str) -> str:
