@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from .judgement import SHORTEST_VALUE, assigned_severity, basic_login, login_severity, token_severity
 from .rules import (
-    ASSIGNMENTS,
     BARE,
     BASE64_CHARACTERS,
     BASE64_RUN,
@@ -24,6 +23,7 @@ from .rules import (
     URL_LOGIN,
     Severity,
     TokenRule,
+    assignment,
 )
 
 LONGEST_PEM = 32_768
@@ -135,8 +135,8 @@ def _logins(text: str) -> Iterator[Span]:
 def _assignments(text: str, where: Iterable[range]) -> Iterator[Span]:
     low = ascii_lower(text) if where else ""
     for piece in where:
-        for word, pattern in zip(KEYWORDS, ASSIGNMENTS, strict=True):
-            yield from _assignments_of(word, pattern.finditer(low, piece.start, piece.stop), text)
+        for word in KEYWORDS:
+            yield from _assignments_of(word, assignment(word).finditer(low, piece.start, piece.stop), text)
 
 
 def _assignments_of(word: str, matches: Iterable[re.Match[str]], text: str) -> Iterator[Span]:

@@ -5,43 +5,45 @@ repeats, and looks back a few characters at most: the work of a scan grows with 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
 Severity: TypeAlias = Literal["block", "warn"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TokenRule:
-    """A kind of token that its own shape gives away; ``shape`` is where ``pattern`` may begin, in words that
-    kingfisher's engine knows.
+    """A kind of token that its own shape gives away: a ``literal``, then the ``body``.
+
+    No word of ``inside`` may go on into the literal, and nothing of ``after`` may follow the body.
     """
 
     id: str
     description: str
-    pattern: re.Pattern[str]
-    shape: str
+    literal: str
+    body: str
+    _: KW_ONLY
+    inside: str = ""
+    after: str = ""
     severity: Severity = "block"
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The whole token; compiled at its first use, as all of them together take 10 ms."""
+        start = _start(re.escape(self.literal), self.inside) if self.inside else re.escape(self.literal)
+        body = re.sub(r"(\{[\d,]+\})", r"\1+", self.body)
+        return re.compile(start + body + (f"(?![{self.after}])" if self.after else ""), re.ASCII)
+
+    @property
+    def shape(self) -> str:
+        """Where ``pattern`` may begin, in words that kingfisher's engine knows."""
+        return f"{_before(self.literal, self.body, self.inside)}({re.escape(self.literal)}{_shortest(self.body)})"
 
 
 def words(text: str) -> frozenset[str]:
     """The words of a text as a set."""
     return frozenset(text.split())
-
-
-def _rule(  # noqa: PLR0913 - the columns of a table
-    name: str, description: str, literal: str, body: str, *, inside: str = "", after: str = "", severity: Severity = "block"
-) -> TokenRule:
-    """A rule: no word of ``inside`` may go on into the ``literal``, and nothing of ``after`` may follow the ``body``."""
-    start = _start(re.escape(literal), inside) if inside else re.escape(literal)
-    pattern = start + re.sub(r"(\{[\d,]+\})", r"\1+", body) + (f"(?![{after}])" if after else "")
-    return TokenRule(
-        name,
-        description,
-        re.compile(pattern, re.ASCII),
-        f"{_before(literal, body, inside)}({re.escape(literal)}{_shortest(body)})",
-        severity,
-    )
 
 
 def _before(literal: str, body: str, inside: str) -> str:
@@ -66,47 +68,49 @@ def _start(literal: str, inside: str) -> str:
 
 
 TOKEN_RULES: tuple[TokenRule, ...] = (
-    _rule("aws-access-key-id", "AWS access key id", "AKIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
-    _rule("aws-session-key-id", "AWS session key id", "ASIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
-    _rule("github-pat", "GitHub personal access token", "ghp_", r"[A-Za-z0-9]{36,255}"),
-    _rule("github-oauth", "GitHub OAuth token", "gho_", r"[A-Za-z0-9]{36,255}"),
-    _rule("github-user-token", "GitHub app user token", "ghu_", r"[A-Za-z0-9]{36,255}"),
-    _rule("github-server-token", "GitHub app server token", "ghs_", r"[A-Za-z0-9]{36,255}"),
-    _rule("github-refresh-token", "GitHub refresh token", "ghr_", r"[A-Za-z0-9]{36,255}"),
-    _rule("github-fine-grained-pat", "GitHub fine-grained personal access token", "github_pat_", r"[A-Za-z0-9_]{50,255}"),
-    _rule("gitlab-pat", "GitLab personal access token", "glpat-", r"[A-Za-z0-9_.-]{20,300}"),
-    _rule("gitlab-deploy-token", "GitLab deploy token", "gldt-", r"[A-Za-z0-9_-]{20,300}"),
-    _rule("gitlab-runner-token", "GitLab runner token", "glrt-", r"[A-Za-z0-9_-]{20,300}"),
-    _rule("gitlab-trigger-token", "GitLab pipeline trigger token", "glptt-", r"[A-Za-z0-9]{40,300}"),
-    _rule("anthropic-api-key", "Anthropic API key", "sk-ant-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
-    _rule("openai-api-key", "OpenAI API key", "sk-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
-    _rule("slack-bot-token", "Slack bot token", "xoxb-", r"[A-Za-z0-9.-]{24,300}"),
-    _rule("slack-user-token", "Slack user token", "xoxp-", r"[A-Za-z0-9.-]{24,300}"),
-    _rule("slack-token", "Slack token", "xox", r"[aeors]-[A-Za-z0-9.-]{24,300}"),
-    _rule("slack-app-token", "Slack app-level token", "xapp-", r"\d-[A-Za-z0-9-]{32,300}"),
-    _rule("slack-webhook", "Slack webhook address", "hooks.slack.com/", r"(?:services|workflows)/[A-Za-z0-9+/]{40,120}"),
-    _rule("stripe-secret-key", "Stripe live secret key", "sk_live_", r"[A-Za-z0-9]{16,255}"),
-    _rule("stripe-restricted-key", "Stripe live restricted key", "rk_live_", r"[A-Za-z0-9]{16,255}"),
-    _rule("stripe-test-key", "Stripe test key", "sk_test_", r"[A-Za-z0-9]{16,255}", severity="warn"),
-    _rule("stripe-webhook-secret", "Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{32,64}"),
-    _rule("google-api-key", "Google API key", "AIza", r"[A-Za-z0-9_-]{35}", after="A-Za-z0-9_-"),
-    _rule("google-oauth-secret", "Google OAuth client secret", "GOCSPX-", r"[A-Za-z0-9_-]{28}"),
-    _rule("npm-token", "npm access token", "npm_", r"[A-Za-z0-9]{36}", after="A-Za-z0-9"),
-    _rule("pypi-token", "PyPI upload token", "pypi-", r"[A-Za-z0-9_-]{50,400}"),
-    _rule("huggingface-token", "Hugging Face token", "hf_", r"[A-Za-z0-9]{34,40}", after="A-Za-z0-9"),
-    _rule("sendgrid-api-key", "SendGrid API key", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
-    _rule("twilio-api-key", "Twilio API key", "SK", r"[0-9a-f]{32}", inside="A-Za-z0-9", after="A-Za-z0-9"),
-    _rule("digitalocean-token", "DigitalOcean token", "do", r"[opr]_v1_[a-f0-9]{64}"),
-    _rule("docker-pat", "Docker Hub access token", "dckr_pat_", r"[A-Za-z0-9_-]{27,40}"),
-    _rule("shopify-token", "Shopify access token", "shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    _rule("linear-api-key", "Linear API key", "lin_api_", r"[A-Za-z0-9]{32,64}"),
-    _rule("vault-token", "HashiCorp Vault token", "hvs.", r"[A-Za-z0-9_-]{24,255}"),
-    _rule("groq-api-key", "Groq API key", "gsk_", r"[A-Za-z0-9]{40,64}"),
-    _rule("xai-api-key", "xAI API key", "xai-", r"[A-Za-z0-9]{64,90}"),
-    _rule("perplexity-api-key", "Perplexity API key", "pplx-", r"[A-Za-z0-9]{40,64}"),
-    _rule("databricks-token", "Databricks token", "dapi", r"[a-f0-9]{32}(?:-\d)?", after="A-Za-z0-9"),
-    _rule("age-secret-key", "age secret key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
-    _rule("jwt", "JSON web token", "eyJ", r"[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{20,1000}", inside="A-Za-z0-9_-"),
+    TokenRule("aws-access-key-id", "AWS access key id", "AKIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
+    TokenRule("aws-session-key-id", "AWS session key id", "ASIA", r"[A-Z2-7]{16}", after="A-Z0-9"),
+    TokenRule("github-pat", "GitHub personal access token", "ghp_", r"[A-Za-z0-9]{36,255}"),
+    TokenRule("github-oauth", "GitHub OAuth token", "gho_", r"[A-Za-z0-9]{36,255}"),
+    TokenRule("github-user-token", "GitHub app user token", "ghu_", r"[A-Za-z0-9]{36,255}"),
+    TokenRule("github-server-token", "GitHub app server token", "ghs_", r"[A-Za-z0-9]{36,255}"),
+    TokenRule("github-refresh-token", "GitHub refresh token", "ghr_", r"[A-Za-z0-9]{36,255}"),
+    TokenRule("github-fine-grained-pat", "GitHub fine-grained personal access token", "github_pat_", r"[A-Za-z0-9_]{50,255}"),
+    TokenRule("gitlab-pat", "GitLab personal access token", "glpat-", r"[A-Za-z0-9_.-]{20,300}"),
+    TokenRule("gitlab-deploy-token", "GitLab deploy token", "gldt-", r"[A-Za-z0-9_-]{20,300}"),
+    TokenRule("gitlab-runner-token", "GitLab runner token", "glrt-", r"[A-Za-z0-9_-]{20,300}"),
+    TokenRule("gitlab-trigger-token", "GitLab pipeline trigger token", "glptt-", r"[A-Za-z0-9]{40,300}"),
+    TokenRule("anthropic-api-key", "Anthropic API key", "sk-ant-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
+    TokenRule("openai-api-key", "OpenAI API key", "sk-", r"[A-Za-z0-9_-]{32,300}", inside="A-Za-z0-9"),
+    TokenRule("slack-bot-token", "Slack bot token", "xoxb-", r"[A-Za-z0-9.-]{24,300}"),
+    TokenRule("slack-user-token", "Slack user token", "xoxp-", r"[A-Za-z0-9.-]{24,300}"),
+    TokenRule("slack-token", "Slack token", "xox", r"[aeors]-[A-Za-z0-9.-]{24,300}"),
+    TokenRule("slack-app-token", "Slack app-level token", "xapp-", r"\d-[A-Za-z0-9-]{32,300}"),
+    TokenRule("slack-webhook", "Slack webhook address", "hooks.slack.com/", r"(?:services|workflows)/[A-Za-z0-9+/]{40,120}"),
+    TokenRule("stripe-secret-key", "Stripe live secret key", "sk_live_", r"[A-Za-z0-9]{16,255}"),
+    TokenRule("stripe-restricted-key", "Stripe live restricted key", "rk_live_", r"[A-Za-z0-9]{16,255}"),
+    TokenRule("stripe-test-key", "Stripe test key", "sk_test_", r"[A-Za-z0-9]{16,255}", severity="warn"),
+    TokenRule("stripe-webhook-secret", "Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{32,64}"),
+    TokenRule("google-api-key", "Google API key", "AIza", r"[A-Za-z0-9_-]{35}", after="A-Za-z0-9_-"),
+    TokenRule("google-oauth-secret", "Google OAuth client secret", "GOCSPX-", r"[A-Za-z0-9_-]{28}"),
+    TokenRule("npm-token", "npm access token", "npm_", r"[A-Za-z0-9]{36}", after="A-Za-z0-9"),
+    TokenRule("pypi-token", "PyPI upload token", "pypi-", r"[A-Za-z0-9_-]{50,400}"),
+    TokenRule("huggingface-token", "Hugging Face token", "hf_", r"[A-Za-z0-9]{34,40}", after="A-Za-z0-9"),
+    TokenRule("sendgrid-api-key", "SendGrid API key", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    TokenRule("twilio-api-key", "Twilio API key", "SK", r"[0-9a-f]{32}", inside="A-Za-z0-9", after="A-Za-z0-9"),
+    TokenRule("digitalocean-token", "DigitalOcean token", "do", r"[opr]_v1_[a-f0-9]{64}"),
+    TokenRule("docker-pat", "Docker Hub access token", "dckr_pat_", r"[A-Za-z0-9_-]{27,40}"),
+    TokenRule("shopify-token", "Shopify access token", "shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    TokenRule("linear-api-key", "Linear API key", "lin_api_", r"[A-Za-z0-9]{32,64}"),
+    TokenRule("vault-token", "HashiCorp Vault token", "hvs.", r"[A-Za-z0-9_-]{24,255}"),
+    TokenRule("groq-api-key", "Groq API key", "gsk_", r"[A-Za-z0-9]{40,64}"),
+    TokenRule("xai-api-key", "xAI API key", "xai-", r"[A-Za-z0-9]{64,90}"),
+    TokenRule("perplexity-api-key", "Perplexity API key", "pplx-", r"[A-Za-z0-9]{40,64}"),
+    TokenRule("databricks-token", "Databricks token", "dapi", r"[a-f0-9]{32}(?:-\d)?", after="A-Za-z0-9"),
+    TokenRule("age-secret-key", "age secret key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
+    TokenRule(
+        "jwt", "JSON web token", "eyJ", r"[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{20,1000}", inside="A-Za-z0-9_-"
+    ),
 )
 
 PEM_HEADER = re.compile(r"-----BEGIN (?:RSA |DSA |EC |OPENSSH |PGP |ENCRYPTED |SSH2 ENCRYPTED |ANY )?PRIVATE KEY(?: BLOCK)?-----")
@@ -131,7 +135,12 @@ SEPARATOR = (
 """From a keyword to the value: the rest of the name, closing quote, then one of ``=``, ``:``, ``: type =``, ``=>``, ``>`` (XML), ``(``,
 the ``value`` beside a ``name``, ``||`` before a quoted default, ``,`` in a call's arguments, or a gap (which takes a ``--flag`` or a random value)."""
 
-ASSIGNMENTS: tuple[re.Pattern[str], ...] = tuple(re.compile(word + SEPARATOR, re.ASCII) for word in KEYWORDS)
+
+@cache
+def assignment(keyword: str) -> re.Pattern[str]:
+    """From this keyword to the value that is given to its name."""
+    return re.compile(keyword + SEPARATOR, re.ASCII)
+
 
 _NAME = r"(?i)(?:" + "|".join(KEYWORDS) + r")[a-z0-9_-]{0,40}(?:\\{0,3}[\"'`])?\]?"
 _LEAD = r"[ \t]{0,8}(?:\r?\n[ \t]{0,24})?"

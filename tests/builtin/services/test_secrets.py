@@ -268,7 +268,7 @@ PATTERNS = {
     "login": rules.URL_LOGIN,
     "flag": rules.FLAG_LOGIN,
     "header": rules.PEM_HEADER,
-    **dict(zip(rules.KEYWORDS, rules.ASSIGNMENTS, strict=True)),
+    **{word: rules.assignment(word) for word in rules.KEYWORDS},
 }
 
 
