@@ -4,10 +4,12 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from matrixx_builtin.services.agents import role_named
 from matrixx_core import ChatMessage, HostClient, Inject, Session, rewrite
 from matrixx_core.errors import ClientError
 
@@ -64,11 +66,6 @@ _OTHERS: dict[Mode, str] = {
     "phân\\s+tích điều\\s+tra đánh\\s+giá kiểm\\s+tra chẩn\\s+đoán nghiên\\s+cứu xem\\s+xét gỡ\\s+lỗi tại\\s+sao vì\\s+sao",
 }
 """Korean, Japanese, Chinese and Vietnamese, without word boundaries; single syllables that ordinary prose is full of are left out."""
-
-WORDS: dict[Mode, re.Pattern[str]] = {
-    mode: re.compile(rf"{_START}(?:{'|'.join(words.split())}){_END}|{'|'.join(_OTHERS[mode].split())}", re.IGNORECASE)
-    for mode, words in _LATIN.items()
-}
 
 _REMINDER = re.compile(r"<(/?)system-reminder\b[^<>]{0,200}>", re.IGNORECASE)
 _FENCE = re.compile("```")
@@ -131,18 +128,25 @@ def wanted(message: ChatMessage, session: Session, config: Config) -> list[Mode]
     modes: list[Mode] = ["ultrawork"] if config.ultrawork != "never" and may_ultrawork(message, session) and ULTRAWORK.search(text) else []
     tagged = {mode for tag, mode in TAGS.items() if tag in text.lower()}
     heard = {"tag": "", "first-sentence": first_sentence(text), "anywhere": text}[config.where]
-    return modes + [mode for mode in ("search", "analyze") if mode in tagged or (mode in config.modes and WORDS[mode].search(heard))]
+    return modes + [mode for mode in ("search", "analyze") if mode in tagged or (mode in config.modes and words(mode).search(heard))]
+
+
+@cache
+def words(mode: Mode) -> re.Pattern[str]:
+    """The words that switch a mode on; compiled at the first prompt."""
+    return re.compile(rf"{_START}(?:{'|'.join(_LATIN[mode].split())}){_END}|{'|'.join(_OTHERS[mode].split())}", re.IGNORECASE)
 
 
 def may_ultrawork(message: ChatMessage, session: Session) -> bool:
     """Whether a person speaks here to an agent that acts."""
-    return not session.parent and message.text.strip() != "" and not is_planner(session.agent or message.agent)
+    return not session.parent and message.text.strip() != "" and not _plans(session.agent or message.agent, session)
 
 
-def is_planner(agent: str) -> bool:
-    """Whether an agent only plans, so that being told to finish everything would mislead it."""
+def _plans(agent: str, session: Session) -> bool:
+    """Whether an agent only plans, so that being told to finish everything would mislead it: by its role, or by its name alone."""
     name = agent.lower()
-    return "oracle" in name or "planner" in name or "plan" in re.split(r"[^a-z0-9]+", name)
+    by_name = "oracle" in name or "planner" in name or "plan" in re.split(r"[^a-z0-9]+", name)
+    return by_name or role_named(agent, session) == "planner"
 
 
 def spoken(text: str) -> str:

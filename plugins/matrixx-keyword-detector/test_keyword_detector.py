@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matrixx_builtin.services.agents import Caller
 from matrixx_core.errors import ClientError
 from matrixx_core.events import ChatMessage, added_part, is_added
 from matrixx_core.testing import SESSION, RecordingClient, Rig, message, session
@@ -131,11 +132,19 @@ def test_the_users_words_beside_a_reminder_count() -> None:
 
 
 @pytest.mark.parametrize(("agent", "found"), [
-    ("oracle", []), ("Oracle (Planner)", []), ("planner-x", []), ("my_plan", []), ("plan", []),
+    ("oracle", []), ("Oracle (Planner)", []), ("planner-x", []), ("my_plan", []), ("plan", []), ("Prometheus", []),
     ("build", ["ultrawork"]), ("explanation", ["ultrawork"]), ("", ["ultrawork"]),
 ])  # fmt: skip
 def test_planners_are_not_told_to_finish_everything(agent: str, found: list[str]) -> None:
     assert modes("ultrawork: find it", agent=agent) == [*found, "search"]
+
+
+def test_an_agent_that_the_person_made_a_planner_is_one() -> None:
+    open_session = session()
+    open_session.agent = "visionary"
+    assert hook.wanted(message("ulw"), open_session, CONFIG) == ["ultrawork"]
+    open_session.state(Caller).roles = {"visionary": "planner"}
+    assert hook.wanted(message("ulw"), open_session, CONFIG) == []
 
 
 def test_the_agent_that_the_session_knows_wins_over_the_messages() -> None:
