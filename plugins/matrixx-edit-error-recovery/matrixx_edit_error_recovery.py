@@ -4,6 +4,7 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from matrixx_builtin.services.lines import ID
 from matrixx_core import Inject, ToolCall, ToolFailure, ToolResult, rewrite
 
 EDITORS = ("edit", "multiedit", "write", "apply_patch", "patch", "hashline", "hashline_edit", "notebookedit", "notebook_edit")
@@ -81,6 +82,8 @@ Where two wordings begin at one place, the earlier kind in this table is meant.
 """
 
 _WORDINGS = re.compile("|".join(f"(?P<{kind}>{wording})" for kind, (wording, _) in KINDS.items()), re.IGNORECASE)
+_ANCHORED = re.compile(rf"^>>> [0-9]{{1,9}}#{ID}\|", re.MULTILINE)
+"""A line as hashline tools show it in their errors: with the anchor that it has now, so that there is nothing left to read."""
 _STARTS = re.compile(r"\s*(?:<tool_use_error>|\W{0,3}(?:error|failed|failure|cannot|could not|no match)\b)", re.IGNORECASE)
 
 
@@ -111,7 +114,7 @@ def kind_of(error: str) -> str:
 
 def _advice(call: ToolCall, error: str, config: Config) -> Inject | None:
     kind = kind_of(error)
-    if not kind or kind in config.skip:
+    if not kind or kind in config.skip or _ANCHORED.search(error):
         return None
     path = call.args.get("filePath")
     named = isinstance(path, str) and 0 < len(path) <= 300 and path.isprintable()

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matrixx_builtin.services.lines import tagged
 from matrixx_core.testing import Rig, failure, result
 
 CONFIG = hook.Config()
@@ -147,3 +148,10 @@ def test_no_error_text_is_too_odd(error: str, args: dict[str, object]) -> None:
 
 def test_a_huge_error_costs_no_more_than_its_beginning() -> None:
     assert hook.kind_of("could not " * 5_000_000) == ""
+
+
+def test_an_error_that_brings_fresh_anchors_needs_no_advice() -> None:
+    error = f"hash mismatch: 1 line has changed\n    {tagged(1, 'a')}\n>>> {tagged(2, 'b')}"
+    assert hook.kind_of(error) == "hash"
+    assert hook.tool_execute_failed(failure("hashline_edit", error), CONFIG) is None
+    assert hook.tool_execute_failed(failure("hashline_edit", error.replace(">>> ", ">> ")), CONFIG) is not None
