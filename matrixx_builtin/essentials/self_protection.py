@@ -18,7 +18,7 @@ from matrixx_builtin.services.effects import Effects, Run, Touch, covers, effect
 from matrixx_builtin.services.effects.matching import folded
 from matrixx_builtin.services.effects.paths import LONGEST, is_wild
 from matrixx_builtin.services.effects.programs import program_name, unversioned
-from matrixx_builtin.services.sensitive import FILELESS_TOOLS, named, printable
+from matrixx_builtin.services.sensitive import FILELESS_TOOLS, named, printable, too_much
 from matrixx_core import Block, ToolCall, guard
 
 INSTEAD = "leave it as it is and tell the user what you would change; people change it themselves, outside of the agent."
@@ -52,7 +52,7 @@ OWN_CODE = re.compile(r"matrixx_(?:core|builtin).*\b(?:trust|withdraw|uninstall|
 def tool_execute_before(call: ToolCall) -> Block | None:
     effects = effects_of(call)
     hit = next(_harmed_files(call, effects), "") or next((why for run in effects.runs if (why := _harm_of(run, call))), "")
-    return Block(hit, INSTEAD, person="do it by hand, outside of the agent") if hit else None
+    return Block(hit, INSTEAD, person="do it by hand, outside of the agent") if hit else too_much(effects)
 
 
 def _harmed_files(call: ToolCall, effects: Effects) -> Iterator[str]:

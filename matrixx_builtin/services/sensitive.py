@@ -12,8 +12,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from matrixx_builtin.services.effects import Touch, covers, matching
+from matrixx_builtin.services.effects import Effects, Touch, covers, matching
 from matrixx_builtin.services.effects.paths import LONGEST, resolved
+from matrixx_core import Block
 from matrixx_core.settings import TIGHTENS
 
 SECRET_FILES = (
@@ -94,6 +95,13 @@ def secret_below(touch: Touch, settings: SecretFileSettings, directory: str) -> 
         if suspicious.fullmatch(path.rpartition("/")[2]) and secret_files([Touch(path, path, touch.how, touch.mode)], settings, directory):
             return path
     return ""
+
+
+def too_much(effects: Effects) -> Block | None:
+    """Refuse a call of which a part was not looked at, because it is too long or nested too deep: anything may hide there."""
+    if any(reason.startswith("limit:") for reason in effects.unknown):
+        return Block("the call is too long or nested too deep to tell what it does to files", "split it into simpler calls.")
+    return None
 
 
 def place_of(path: str | Path) -> Touch:

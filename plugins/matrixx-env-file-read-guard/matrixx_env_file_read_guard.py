@@ -6,7 +6,7 @@ does ``.envrc``, which is a script: who keeps secrets in it adds it to ``blocked
 """
 
 from matrixx_builtin.services.effects import effects_of
-from matrixx_builtin.services.sensitive import FILELESS_TOOLS, SecretFileSettings, named, secret_files
+from matrixx_builtin.services.sensitive import FILELESS_TOOLS, SecretFileSettings, named, secret_files, too_much
 from matrixx_core import Block, ToolCall, guard
 
 
@@ -21,10 +21,11 @@ def off_because(config: Config) -> str:
 
 @guard(but=FILELESS_TOOLS | {"write", "glob"})
 def tool_execute_before(call: ToolCall, config: Config) -> Block | None:
-    for touch in secret_files(effects_of(call).reads, config, call.directory)[:1]:
+    effects = effects_of(call)
+    for touch in secret_files(effects.reads, config, call.directory)[:1]:
         return Block(
             f"{named(touch)} looks like a credential file, and what you read is sent to the model's provider",
             "read .env.example for the names, ask the user for what you need to know, or let the program read the file when it runs; "
             "`ls`, `test -f` and `git check-ignore` are allowed.",
         )
-    return None
+    return too_much(effects)

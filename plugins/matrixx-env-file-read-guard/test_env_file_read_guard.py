@@ -264,3 +264,14 @@ def test_a_hostile_name_cannot_break_the_message() -> None:
     assert block is not None
     assert "\n" not in block.reason and "\x1b" not in block.reason and len(block.reason) < 300
     assert block.reason.encode()  # no lone surrogate is left
+
+
+@pytest.mark.parametrize("padded", ["true;" * 12_000 + "cat .env", "$(" * 80 + "cat .env" + ")" * 80, "eval " * 90 + "cat .env"])
+def test_what_is_too_long_or_too_deep_to_judge_is_stopped(padded: str) -> None:
+    block = judged("bash", {"command": padded})
+    assert block is not None and "too long or nested too deep" in block.reason and "split" in block.instead
+
+
+def test_a_long_text_is_not_a_long_call() -> None:
+    assert judged("bash", {"command": "cat > notes.md <<'EOF'\n" + "| a | b |\n" * 20_000 + "EOF"}) is None
+    assert judged("write", {"filePath": "notes.md", "content": "x\n" * 500_000}) is None

@@ -110,8 +110,21 @@ def squeezed(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     return DYNAMIC
 
 
+def split(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Read a file and write its pieces, named after a prefix."""
+    found = parsed("r - -b/-l/-n/-C/-a/-f/--prefix/--suffix-length/--additional-suffix=-", args)
+    for operand in found.operands[:1]:
+        shell.act("r", operand, name)
+    prefix = found.value("-f", "--prefix") if name == "csplit" else "".join(found.operands[1:2])
+    ending = found.value("--additional-suffix") or ""
+    shell.act("w", f"{prefix or 'x'}??{ending}", name)
+    return ""
+
+
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     **dict.fromkeys(["tar", "gtar", "bsdtar"], tar),
+    "split": split,
+    "csplit": split,
     "cpio": listed_members,
     "pax": listed_members,
     "zip": zipped,

@@ -102,12 +102,13 @@ def clean(shell: "Shell", how: str, args: list[str], stdin: str) -> None:
 
 
 def stash(shell: "Shell", how: str, args: list[str], stdin: str) -> None:
-    """Put changes away, or bring them back: both overwrite the working tree."""
+    """Put changes away, or bring them back: both overwrite the working tree. What was put away can be shown."""
     found = parsed("-* -m/--message=p", args)
-    verb = found.operands[0] if found.operands and found.after_dashes != 0 else "push"
-    if verb in {"push", "save", "pop", "apply", "branch"}:
-        named = found.operands[1:] if verb == "push" and found.operands[:1] == ["push"] else []
-        _act_on(shell, "w", named or ["."], how)
+    verb, *named = found.operands if found.operands and found.after_dashes != 0 else ["push", *found.operands]
+    if verb == "show" and found.has("-p", "-u", "--patch"):
+        _act_on(shell, "r", named, how)
+    elif verb in {"push", "save", "pop", "apply", "branch"}:
+        _act_on(shell, "w", (named if verb == "push" else []) or ["."], how)
 
 
 def remove(shell: "Shell", how: str, args: list[str], stdin: str) -> None:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class Language(NamedTuple):
-    """How an interpreter takes its code: the letters before code, and those before another value."""
+    """How an interpreter takes its code: the letters before code, those before another value, and those before a script's path."""
 
     name: str
     code: str
     valued: str = ""
+    script: str = ""
     long: frozenset[str] = frozenset({"--eval", "--print", "--execute", "--command"})
 
 
@@ -31,9 +32,9 @@ _LANGUAGES = {
     "node nodejs bun deno tsx ts-node qjs": Language("javascript", "ep", "rCI"),
     "perl": Language("perl", "eE", "IMmFxCdDV"),
     "ruby jruby irb": Language("ruby", "e", "rIEKFCx"),
-    "php": Language("php", "rBRE", "dcfStzFD"),
+    "php": Language("php", "rBRE", "dcStzD", "fF"),
     "lua luajit texlua": Language("lua", "e", "l"),
-    "rscript r": Language("r", "e", "fg"),
+    "rscript r": Language("r", "e", "g", "f"),
     "julia": Language("julia", "eE", "JLpt"),
     "osascript": Language("applescript", "e", "l"),
     "groovy elixir scala jshell iex clojure bb": Language("other", "e", "cp"),
@@ -72,6 +73,7 @@ class Line:
     module: str = ""
     flags: str = ""
     preloaded: list[str] = field(default_factory=list[str])
+    scripts: list[str] = field(default_factory=list[str])
 
 
 def interpret(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
@@ -84,6 +86,8 @@ def interpret(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
     if line.module:
         return _module(shell, line)
     printed = ""
+    for path in line.scripts:
+        run_script(shell, path, line.rest, name)
     if line.codes:
         printed = "".join([analyse(shell, language.name, code, line.rest) for code in line.codes])
         _operands(shell, name, language, line)
@@ -132,6 +136,9 @@ def _cluster(language: Language, arg: str, following: str, line: Line) -> int:
         if letter == "i" and language.name in {"perl", "ruby"}:
             line.flags += "i"
             return 0
+        if letter in language.script:
+            line.scripts.append(rest or following)
+            return int(not rest)
         if letter in language.valued:
             if letter == "m" and language.name == "python":
                 line.module = rest or following

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from matrixx_builtin.services.effects.model import Effects, Mode, Move, Run, Touch
-from matrixx_builtin.services.effects.paths import absolute, exists, globbed, is_nowhere, normalised, resolved
+from matrixx_builtin.services.effects.paths import Tree, absolute, exists, is_nowhere, named, normalised, resolved
 from matrixx_builtin.services.effects.words import shown
 
 MOST = 10_000
@@ -24,6 +24,8 @@ class Ledger:
     """Links that the call itself makes: their absolute path and what they lead to."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
     """Files that the call itself writes, as far as the text is known."""
+    trees: dict[str, Tree] = field(default_factory=dict[str, Tree])
+    """Directories that were looked through for a pattern with ``**``."""
     left: int = MOST
 
     def touch(self, role: str, given: str, directories: tuple[str, ...], how: str) -> list[Touch]:
@@ -31,7 +33,7 @@ class Ledger:
         given = shown(given)
         if role not in ROLES or is_nowhere(given):
             return []
-        touches = [self._touch(role, name, directory, how) for directory in directories for name in globbed(given, directory) or [given]]
+        touches = [self._touch(role, name, directory, how) for directory in directories for name in named(given, directory, self.trees)]
         for kind in ROLES[role].kinds:
             self.found.setdefault(kind, {}).update(dict.fromkeys(touches))
         return touches
@@ -74,14 +76,20 @@ class Ledger:
         path = resolved(absolute(given, directory), follow=action.follows)
         if action.follows:
             path = self._through(path)
+        elif self.links:
+            head, _, name = path.rpartition("/")
+            path = f"{self._through(head)}/{name}"
         return Touch(path, given, how, action.mode(path), "" if path == straight else straight)
 
     def _through(self, path: str) -> str:
         """Follow the links that this very call has made."""
-        for _ in range(8):
-            if not self.links or path not in self.links:
+        for _ in range(8 if self.links else 0):
+            head = path
+            while head not in self.links and len(head) > 1:
+                head = head.rpartition("/")[0]
+            if head not in self.links:
                 break
-            path = self.links[path]
+            path = self.links[head] + path[len(head) :]
         return path
 
 

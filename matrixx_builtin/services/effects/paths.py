@@ -1,18 +1,26 @@
 """Make one absolute path of whatever a call says, and find what a pattern names on the disk."""
 
-# ruff: noqa: PTH109, PTH111, PTH112 - a call may say anything, with NULs or lone surrogates in it; plain texts are the way to be ready for that
+# ruff: noqa: PTH109, PTH111, PTH112, PTH114 - a call may say anything, with NULs or lone surrogates in it; plain texts are the way to be ready for that
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from fnmatch import translate
 from functools import lru_cache
+from typing import TypeAlias
 from urllib.parse import unquote
 
 LONGEST = 4096
 """Past PATH_MAX nothing exists, so nothing is asked of the disk."""
 MANY = 256
 """How many entries a pattern may name before it stays a pattern."""
+
+LOOKED_AT = 5_000
+"""How many names below a directory are looked at for a pattern that reaches to any depth (about 10 ms)."""
+
+Tree: TypeAlias = tuple[list[str], bool]
+"""The names below a directory, and whether that is all of them."""
 
 _DRIVE = re.compile(r"[A-Za-z]:(?=/|$)|[A-Za-z]:(?=[^/:]+\.)")
 _WILD = re.compile(r"[*?]|\[.+?\]", re.DOTALL)
@@ -77,6 +85,14 @@ def is_directory(path: str) -> bool:
         return False
 
 
+def is_link(path: str) -> bool:
+    """Whether a symlink has this name."""
+    try:
+        return len(path) <= LONGEST and os.path.islink(path)
+    except ValueError:
+        return False
+
+
 def entries(path: str) -> list[str]:
     """Return the names in a directory, at most ``MANY`` of them; none where it cannot be read."""
     try:
@@ -84,6 +100,36 @@ def entries(path: str) -> list[str]:
             return sorted(name for _, name in zip(range(MANY * 8), (entry.name for entry in found), strict=False))
     except (OSError, ValueError):
         return []
+
+
+def named(given: str, directory: str, trees: dict[str, Tree]) -> list[str]:
+    """Return the names that a pattern stands for, or what was given; ``trees`` keeps what was looked through for ``**/``."""
+    if "**/" not in given or len(given) > LONGEST:
+        return globbed(given, directory) or [given]
+    head, _, rest = given.partition("**/")
+    root = absolute(head, directory)
+    names, whole = trees[root] = trees.get(root) or _tree(root)
+    rest = rest.replace("**/", "*").replace("[^", "[!").rstrip("/")
+    pattern = re.compile(translate(f"*/{rest}" if "/" in rest else rest))
+    found = [head + name for name in names if pattern.match(f"/{name}" if "/" in rest else name.rpartition("/")[2])]
+    return found[:MANY] if found and whole and len(found) <= MANY else [*found[:MANY], given]
+
+
+def _tree(root: str) -> Tree:
+    """Look through a directory level by level, hidden names too; false where it has more than ``LOOKED_AT`` names."""
+    names: list[str] = []
+    folders = deque([""])
+    while folders and len(names) < LOOKED_AT:
+        folder = folders.popleft()
+        try:
+            with os.scandir(f"{root}/{folder}") as found:
+                for entry in found:
+                    names.append(folder + entry.name)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{folder}{entry.name}/")
+        except (OSError, ValueError):
+            continue
+    return names, not folders
 
 
 def globbed(given: str, directory: str) -> list[str]:

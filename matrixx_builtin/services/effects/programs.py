@@ -22,7 +22,6 @@ cut: r* -d/-f/-c/-b/--delimiter/--fields/--output-delimiter=-
 sort: r* -o/--output=w -k/-t/-S/-T/--key=- --files0-from=r
 base64 base32 base58 basenc: r* -w/-b/--wrap=- -i/--input=r -o/--output=w
 diff cmp: r* -x/--exclude/-I/-U/-F/-L/--label=- --from-file/--to-file=r --output=w
-split csplit: r - -b/-l/-n/-C/-a/-f/-k=-
 pandoc: r* -o/--output=w -f/-t/--from/--to=-
 tr: - -
 envsubst: -*
@@ -67,7 +66,7 @@ terraform tofu terragrunt packer: -* -var-file/--var-file=r
 ansible ansible-playbook: -* -i/--inventory/--private-key/--vault-password-file=r -e=@
 
 http https xh httpie: @* --data/-d/--form=@ -o/--output=w
-lynx links w3m elinks: u* -i/--identity=r
+lynx links w3m elinks: r* -i/--identity=r -cfg/-T/-o=-
 nc ncat netcat: u - -c/-e/--sh-exec/--exec=s
 tmux screen expect: t* -c=s -S/-L/-t/-n/-s/-x/-y=-
 fzf sk: r* --preview/--bind=s -q/--query=-
@@ -79,6 +78,8 @@ ruff mypy pyright flake8 pylint pytest markdownlint markdownlint-cli2 codespell:
 nginx redis-server caddy supervisord: -* -c/--config=r
 xclip xsel pbcopy clip wl-copy crontab: r* -s/-selection/-f=r
 visudo vipw: -*
+mount: r w -t/-o/-O/-L/-U=-
+umount: d*
 uuencode: r -
 patch: b - -i/--input=- -o/--output=w -d=-
 """
@@ -86,6 +87,7 @@ patch: b - -i/--input=- -o/--output=w -d=-
 _LONG = """
 gh gist create, gh release create, gh release upload, docker secret create, docker config create, podman secret create, glab snippet create: - - r*
 aws s3 cp, aws s3 mv, aws s3 sync, gcloud storage cp, gcloud compute scp, az storage copy: remote 2
+vercel env pull, vc env pull: - - w --environment/--git-branch/-t/--token/-S/--scope=-
 kubectl cp, oc cp, docker compose cp, mc cp, ibmcloud cos upload: remote 1
 """
 
@@ -94,7 +96,7 @@ add stage am annotate blame hash-object: r* --chmod/-L=- --contents/--pathspec-f
 archive: - r* -o/--output=w --format/--prefix/--remote=-
 cat-file: v*
 checkout-index: w*
-commit: m* -m/--message/--author/--date/-c/-C/--reuse-message/--fixup/--squash/--trailer/--cleanup=p -F/--file/-t/--template=r
+commit: r* -m/--message/--author/--date/-c/-C/--reuse-message/--fixup/--squash/--trailer/--cleanup=p -F/--file/-t/--template=r
 diff: v* -U/--unified/-S/-G/-O/--inter-hunk-context/--format/--pretty=- --output=w
 difftool: v* -x/--extcmd=s
 show: v* --format/--pretty/-U/-S/-G=- --output=w

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.operands import apply, use
 from matrixx_builtin.services.effects.options import Parsed, parsed
-from matrixx_builtin.services.effects.paths import absolute, is_directory
+from matrixx_builtin.services.effects.paths import absolute, is_directory, is_link
 from matrixx_builtin.services.effects.words import DYNAMIC, names
 
 if TYPE_CHECKING:
@@ -18,6 +18,14 @@ _COPY = "-* -t/--target-directory/-destination=- -S/--suffix/-Z/--context/--spar
 _REMOTE = "-* -e/--rsh/--rsync-path/-P/-p/-l/-o/-F/-c/-J/-S/-f/--filter/--exclude/--include/--chmod/--bwlimit=- -i/--exclude-from/--include-from/--files-from=r"
 _HOST = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!\\)(?!//).*|rsync://.*|\w+://.*", re.DOTALL)
 _BATCH = re.compile(r"^[ \t]{0,40}(m?put|reput|m?get|reget)[ \t]+(?:-\w+[ \t]+)?(\S+)", re.MULTILINE)
+_DOCKER = (
+    "-* -v/--volume/--mount/--secret/--env-file/-f/--file/-e/--env/-w/--workdir/--name/-p/--publish/-u/--user/--network/--net/--build-arg/-t/--tag"
+    "/--entrypoint/--platform/-l/--label/-h/--hostname/--cpus/-m/--memory/--gpus/--shm-size/--ulimit/--add-host/--dns/--cap-add/--cap-drop"
+    "/--security-opt/--device/--restart/--pull/--tmpfs/--ipc/--pid/--group-add/--cidfile/--log-driver/--volumes-from=-"
+)
+_DOCKER_RUN = _DOCKER.replace("/-t/", "/")
+"""``-t`` asks for a terminal here, and names an image elsewhere."""
+_MOUNTS = frozenset({"-v", "--volume", "--mount", "--secret"})
 _CURL = (
     "u* -o/--output=w -T/--upload-file=r -d/--data/--data-binary/--data-ascii/--json/--data-urlencode/-F/--form/-H/--header/-w/--write-out=@ "
     "-K/--config/--cacert/--cert/-E/--key/--netrc-file=r -b/--cookie=k -c/--cookie-jar/-D/--dump-header/--trace/--stderr/--hsts/--etag-save=w "
@@ -75,7 +83,9 @@ def remote(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
             shell.act("d", source, name)
     if target and not _is_remote(target):
         for source in sources:
-            shell.act("w", _landing(shell, source.rpartition(":")[2] or source, target, many=len(sources) > 1), name)
+            whole = name == "rsync" and source.endswith("/")  # then the target gets what is in the source
+            place = target if whole else _landing(shell, source.rpartition(":")[2] or source, target, many=len(sources) > 1)
+            shell.act("w", place, name)
     return DYNAMIC
 
 
@@ -168,28 +178,48 @@ def web_request(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
 
 
 def docker(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
-    """Follow what a container gets from this machine: mounts, environment files, copies."""
-    values = parsed(
-        "-* -v/--volume/--mount/--env-file/-f/--file/--secret/-e/--env/-w/--name/-p/-u/--network/--build-arg/-t/--entrypoint=-", args
-    )
+    """Follow what a container gets from this machine: mounts, environment files, copies, and what it runs on a mount."""
+    at = next((at for at, arg in enumerate(args) if arg in {"run", "create"}), len(args))
+    values = parsed(_DOCKER if at == len(args) else _DOCKER_RUN, args)
+    mounts = [mount for option, value in values.values if option in _MOUNTS and (mount := _mounted(shell, value, name))]
     for option, value in values.values:
-        if option in {"-v", "--volume", "--mount", "--secret"}:
-            _mounted(shell, value, name)
-        elif option in {"--env-file", "-f", "--file"}:
+        if option in {"--env-file", "-f", "--file"}:
             shell.act("r", value, f"{name} {option}")
     if values.operands[:1] == ["cp"]:
         remote(shell, f"{name} cp", values.operands[1:], stdin)
+    inner = parsed(_DOCKER_RUN, args[at + 1 :], stop_at_operand=True)
+    if mounts and inner.operands:
+        _in_container(shell, inner, mounts, stdin)
     return DYNAMIC
 
 
-def _mounted(shell: "Shell", value: str, name: str) -> None:
-    found = re.search(r"(?:^|,)(?:source|src)=([^,]+)", value)
-    inside = re.match(r"((?:[A-Za-z]:)?[^:]+):", value)
-    source = found[1] if found else inside[1] if inside else ""
-    if not source.startswith(("/", ".", "~")) and ":" not in source and "\\" not in source and not found:
-        return
+def _in_container(shell: "Shell", inner: Parsed, mounts: list[tuple[str, str]], stdin: str) -> None:
+    """Run a container's command where its mounts lead to this machine."""
+    here = _outside(inner.value("-w", "--workdir") or mounts[0][1], mounts)
+    argv = [*filter(None, [inner.value("--entrypoint")]), *inner.operands[1:]]
+    with shell.scope():
+        shell.enter(here)
+        shell.run([_outside(word, mounts) for word in argv], stdin)
+
+
+def _outside(text: str, mounts: list[tuple[str, str]]) -> str:
+    for source, target in mounts:
+        text = re.sub(rf"(?<![\w./-]){re.escape(target)}(?![^/\s'\";|&)])", source.replace("\\", r"\\"), text)
+    return text
+
+
+def _mounted(shell: "Shell", value: str, name: str) -> tuple[str, str] | None:
+    """Note a mount; returns the directory here and its path in the container."""
+    parts = dict(part.split("=", 1) for part in value.split(",") if "=" in part)
+    plain = re.match(r"((?:[A-Za-z]:)?[^:]+):([^:]*)", value)
+    source = parts.get("source") or parts.get("src") or (plain[1] if plain else "")
+    target = parts.get("target") or parts.get("dst") or parts.get("destination") or (plain[2] if plain else "")
+    named = not parts and not source.startswith(("/", ".", "~")) and ":" not in source and "\\" not in source
+    if not source or named:  # a volume of the container engine
+        return None
     writable = not re.search(r":ro\b|readonly|,ro\b", value) and not is_directory(shell.place(source))
     shell.act("b" if writable else "r", source, f"{name} -v")
+    return (shell.place(source), target.rstrip("/")) if target.rstrip("/") else None
 
 
 def _transfer(shell: "Shell", name: str, found: Parsed, act: "Callable[[Shell, str, str, str], None]") -> str:
@@ -200,7 +230,7 @@ def _transfer(shell: "Shell", name: str, found: Parsed, act: "Callable[[Shell, s
     sources = operands if target else operands[:-1]
     target = target or (operands[-1] if operands else "")
     for source in sources:
-        exact = found.has("-T", "--no-target-directory")
+        exact = found.has("-T", "--no-target-directory") or (found.has("-n", "--no-dereference", "-h") and is_link(shell.place(target)))
         act(shell, source, target if exact else _landing(shell, source, target, many=len(sources) > 1 or bool(folder)), name)
     if not sources and target:
         use(shell, "r", target, name)

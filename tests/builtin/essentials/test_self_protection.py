@@ -417,3 +417,8 @@ def test_settings_of_a_host_that_cannot_be_read_do_not_open_a_way(project: Path)
     assert judged(project, "edit", filePath=str(settings), oldString="hooks", newString="x") is not None
     settings.write_text("[" * 100_000 + '"matrixx"')
     assert judged(project, "edit", filePath=str(settings), oldString="[[", newString="") is not None
+
+
+def test_what_is_too_long_to_judge_is_stopped(project: Path) -> None:
+    block = bash(project, "true;" * 12_000 + "rm .opencode/plugin/matrixx.js")
+    assert block is not None and "split" in block.instead

@@ -8,6 +8,29 @@ from builtin.services.effects.tables import rows
 from matrixx_builtin.services.effects import Effects
 
 USES = r"""
+git stash -- .env => w
+git stash -m x -- .env => w
+git stash show -p -- .env => r
+git commit .env -m x => r
+split -b1 x .env => w
+csplit -f .env x 10 => w
+vercel env pull .env => w
+npx vercel env pull .env.production => w
+w3m .env => r
+lynx -dump .env => r
+php -f .env => r
+php -F .env => r
+docker run --rm -v "$PWD:/w" alpine cat /w/.env => r
+docker run --rm -it -v "$PWD:/w" -w /w alpine cat .env => r
+docker run -v .:/w alpine sh -c 'cat /w/.env' => r
+docker run --mount type=bind,src=.,dst=/w alpine rm /w/.env => d
+docker compose run -v .:/w web cat /w/.env => r
+podman run -v $PWD:/w:Z --entrypoint cat alpine /w/.env => r
+ln -s . d; cat d/.env => r
+ln -s . d && rm d/.env => d
+ln -s a b; ln -s . a; echo x > b/.env => w
+mount --bind x .env => w
+find . -path '*/sub/*' -name .env -delete => d
 cat .env|base64 => r
 tac .env|tac => r
 cat	.env => r
@@ -397,6 +420,19 @@ dotenv get KEY => r
 dotenv set KEY x => rw
 """
 MENTIONS = r"""
+docker run --rm -v $PWD:/w -w /w node:20 npm test => -
+docker run -v data:/var/lib/.env postgres:16 => -
+docker run alpine cat /w/.env => -
+rsync -a e/ public/ => -
+split -l 100 data.csv part_ => -
+w3m https://example.com => -
+lynx -dump example.com => -
+php -f x.php => -
+git stash show -p => -
+git commit -am "no more .env" => -
+find . -name '*.json' -exec cat {} + => -
+find . -name '*.pyc' -delete => -
+vercel env ls => -
 { cat,.env; } => -
 cat .??? => -
 IFS=,; x=cat,.env; $x => -
@@ -417,7 +453,6 @@ git stash show -p => -
 git update-index --assume-unchanged .env => -
 git check-attr -a .env => -
 git rm -r --cached .env => -
-git commit .env -m x => -
 git commit --amend -m "drop .env" => -
 git tag -m "cat .env" v1 => -
 git notes add -m ".env" => -

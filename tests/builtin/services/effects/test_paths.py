@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from matrixx_builtin.services.effects.paths import (
+    LOOKED_AT,
     absolute,
     entries,
     exists,
@@ -12,6 +13,7 @@ from matrixx_builtin.services.effects.paths import (
     is_directory,
     is_nowhere,
     is_wild,
+    named,
     normalised,
     resolved,
 )
@@ -93,6 +95,24 @@ def test_patterns_become_the_names_that_they_fit(tmp_path: Path) -> None:
     assert globbed(f"{base}/*.pem", "/") == [f"{base}/a.pem"]
     assert globbed("[!a].txt", base) == globbed("[^a].txt", base) == ["b.txt"]
     assert globbed("none*", base) == globbed("b.txt", base) == []
+
+
+def test_a_pattern_of_any_depth_finds_every_name_hidden_folders_too(tmp_path: Path) -> None:
+    for name in ("x.md", ".a/x.md", "b/c/d/x.md", "b/x.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).touch()
+    assert named("./**/x.md", str(tmp_path), {}) == ["./x.md", "./.a/x.md", "./b/c/d/x.md"]
+    assert named("**/c/*/x.md", str(tmp_path), {}) == ["b/c/d/x.md"]
+    assert named("**/none", str(tmp_path), {}) == ["**/none"]
+
+
+def test_where_there_is_too_much_to_look_at_the_pattern_stays(tmp_path: Path) -> None:
+    (tmp_path / "many").mkdir()
+    for number in range(LOOKED_AT + 1):
+        (tmp_path / "many" / f"{number}.md").touch()
+    (tmp_path / "x.md").touch()
+    (tmp_path / "many" / "more").mkdir()
+    assert named("**/x.md", str(tmp_path), {}) == ["x.md", "**/x.md"]
 
 
 def test_a_name_that_only_looks_like_a_pattern_is_a_name(tmp_path: Path) -> None:
