@@ -26,6 +26,9 @@ NAMES = "matrixx.names"
 TIGHTENS: JsonDict = {"tightens": True}
 """``Field(json_schema_extra=TIGHTENS)`` marks a setting of a guard that a project may add to without being trusted."""
 
+TRUSTED_ONLY: JsonDict = {"trusted_only": True}
+"""``Field(json_schema_extra=TRUSTED_ONLY)`` marks a setting of a plugin that is no guard, but that guards go by: a project's waits for trust."""
+
 HELPFUL = frozenset({"note_budget", "experimental"})
 """Keys of the engine itself that any project may set."""
 
@@ -253,12 +256,10 @@ def tightened(kind: type[BaseModel], section: dict[str, Any], wished: Mapping[st
     """Add what an untrusted file may add to a guard's section; returns the section and the keys that must wait."""
     held: list[str] = []
     for key, value in wished.items():
-        field_info = kind.model_fields.get(key)
-        extra = field_info.json_schema_extra if field_info else None
-        if field_info is None or not isinstance(extra, dict) or not extra.get("tightens"):
+        if not is_marked(kind, key, TIGHTENS):
             held.append(key)
             continue
-        there = section.get(key, field_info.get_default(call_default_factory=True))
+        there = section.get(key, kind.model_fields[key].get_default(call_default_factory=True))
         if isinstance(value, bool):
             section[key] = bool(there) or value
         elif isinstance(value, list):
@@ -266,6 +267,12 @@ def tightened(kind: type[BaseModel], section: dict[str, Any], wished: Mapping[st
         else:
             held.append(key)
     return section, held
+
+
+def is_marked(kind: type[BaseModel], key: str, mark: JsonDict) -> bool:
+    """Whether the model's field of this name was declared with the mark (``TIGHTENS`` ...)."""
+    extra = kind.model_fields[key].json_schema_extra if key in kind.model_fields else None
+    return isinstance(extra, dict) and extra.items() >= mark.items()
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ planners, orchestrators and workers apart see yours as such. The seed's own agen
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_core import ChatMessage, Session, observe
+from matrixx_core.settings import TRUSTED_ONLY
 
 from ..services.agents import Caller, Role, assign
 from ..services.sensitive import FILELESS_TOOLS
@@ -17,7 +18,11 @@ SETTINGS_KEY = "agents"
 class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")  # the section also holds what the seed says of each agent
 
-    roles: dict[str, Role] = Field(default={}, description="Your own agents' roles, by name: planner, orchestrator, worker or other.")
+    roles: dict[str, Role] = Field(
+        default={},
+        description="Your own agents' roles, by name: planner, orchestrator, worker or other.",
+        json_schema_extra=TRUSTED_ONLY,  # a project could make your planner write code
+    )
 
 
 @observe

@@ -9,6 +9,7 @@ from matrixx_core.host import Host
 from matrixx_core.loading import Plugins, installed, load, load_installed, run_order
 from matrixx_core.settings import Settings, load_settings
 from matrixx_core.testing import call
+from matrixx_core.trust import trust
 
 from .conftest import MakeDist
 
@@ -88,6 +89,19 @@ def test_an_untrusted_project_may_tighten_a_guard_but_not_open_it(make_dist: Mak
     assert config == {"enabled": True, "patterns": ("a", "b"), "allowed": ()}
     assert plugins.options["their-guard"].on_failure == "block"
     assert len(plugins.waiting) == 3
+
+
+def test_an_untrusted_project_may_set_what_a_helper_does_but_not_what_guards_go_by(make_dist: MakeDist, project: Path) -> None:
+    make_dist("their-helper", HELPER.replace("TIGHTENS", "TRUSTED_ONLY"))
+    file = project / "matrixx.json"
+    file.write_text('{"hooks": {"their-helper": {"patterns": ["b"], "allowed": ["c"]}}}')
+    plugins = alone({"their-helper"}, load_settings(project))
+    assert plugins.configs["their-helper"].model_dump() == {"enabled": True, "patterns": ("a",), "allowed": ("c",)}
+    assert len(plugins.waiting) == 1 and "hooks.their-helper.patterns" in plugins.waiting[0]
+    trust(file)
+    plugins = alone({"their-helper"}, load_settings(project))
+    assert plugins.configs["their-helper"].model_dump() == {"enabled": True, "patterns": ("b",), "allowed": ("c",)}
+    assert plugins.waiting == []
 
 
 def test_a_wrong_setting_costs_only_itself(make_dist: MakeDist) -> None:

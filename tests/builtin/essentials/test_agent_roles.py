@@ -88,3 +88,14 @@ def test_the_setting_stands_beside_what_the_seed_says_of_agents(tmp_path: Path, 
     assert [problem.message for problem in settings.problems] == [
         "hooks.agent-roles.roles.x: Input should be 'planner', 'orchestrator', 'worker' or 'other'; it is ignored"
     ]
+
+
+def test_a_clone_hands_out_no_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "matrixx").mkdir(parents=True)
+    (tmp_path / "home" / "matrixx" / "matrixx.json").write_text(json.dumps({"agents": {"roles": {"mine": "planner"}}}))
+    (tmp_path / "matrixx.json").write_text(json.dumps({"agents": {"roles": {"mine": "other"}}}))
+    plugins = load({"agent-roles": agent_roles}, load_settings(tmp_path))
+    config = plugins.configs["agent-roles"]
+    assert isinstance(config, agent_roles.Config) and config.roles == {"mine": "planner"}
+    assert "`matrixx trust`" in plugins.waiting[0]
