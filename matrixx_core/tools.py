@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, get_type_hints
 
 import anyio
@@ -40,8 +41,32 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments, self-contained."""
-        return self.arguments.model_json_schema()
+        """The JSON Schema of the arguments, without references: hosts hand on the properties alone."""
+        return _schema_of(self.arguments)
+
+
+@cache
+def _schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
+    """Made once: a host that watches for changes asks for it all the time, and it takes milliseconds."""
+    schema = arguments.model_json_schema()
+    inlined: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
+    return inlined
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Any], above: tuple[str, ...] = ()) -> Any:
+    """The schema with every reference replaced by what it refers to; a definition within itself is only told by its type."""
+    if isinstance(schema, list):
+        return [_inlined(one, definitions, above) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if not isinstance(reference, str):  # a property may have this name
+        return {key: _inlined(value, definitions, above) for key, value in schema.items()}
+    name, beside = reference.removeprefix("#/$defs/"), {key: value for key, value in schema.items() if key != "$ref"}
+    target = definitions.get(name, {})
+    if name in above:
+        return {key: value for key, value in target.items() if key == "type"} | beside
+    return _inlined(target | beside, definitions, (*above, name))
 
 
 def tool(

@@ -106,3 +106,41 @@ def test_a_plugin_whose_tools_cannot_be_had_is_named() -> None:
 def test_the_schema_tells_the_model_what_to_give() -> None:
     assert say.parameters["properties"]["text"] == {"description": "What to say.", "title": "Text", "type": "string"}
     assert say.parameters["required"] == ["text"]
+
+
+class Leaf(BaseModel):
+    name: str = Field(description="Its name.")
+
+
+class Tree(BaseModel):
+    leaf: Leaf = Field(description="The first.")
+    leaves: list[Leaf | None] = []
+    below: dict[str, "Tree"] = {}
+
+
+class Odd(BaseModel):
+    named: str = Field(alias="$ref")
+    trees: tuple[Tree, ...] = ()
+
+
+@tool("nested", "Takes a tree.")
+async def nested(args: Tree, session: Session, client: HostClient) -> str:
+    return args.leaf.name
+
+
+@tool("odd", "Has an argument with the name of a keyword.")
+async def odd(args: Odd, session: Session, client: HostClient) -> str:
+    return args.named
+
+
+def test_a_tools_schema_refers_to_nothing_outside_itself() -> None:
+    properties = nested.parameters["properties"]
+    leaf = {"type": "object", "title": "Leaf", "required": ["name"]}
+    leaf |= {"properties": {"name": {"type": "string", "title": "Name", "description": "Its name."}}}
+    assert properties["leaf"] == leaf | {"description": "The first."}
+    assert properties["leaves"]["items"]["anyOf"] == [leaf, {"type": "null"}]
+    assert properties["below"]["additionalProperties"] == {"type": "object"}
+    assert "$defs" not in nested.parameters
+    assert properties.keys() == {"leaf", "leaves", "below"}
+    assert odd.parameters["properties"]["$ref"]["type"] == "string"
+    assert odd.parameters["properties"]["trees"]["items"]["properties"]["leaf"]["properties"] == leaf["properties"]
