@@ -29,6 +29,9 @@ class ToolOutput:
 class Tool:
     """One tool: ``arguments`` is a pydantic model whose field descriptions the model reads; ``deadline_s`` in seconds.
 
+    ``permission`` is what the host asks its person for before the tool runs, by the host's own name (``edit``); it is asked
+    where a host lets tools of plugins ask.
+
     ``run`` gets the validated arguments; it returns text or a ``ToolOutput``, and raises ``ToolError`` for what the
     model can mend.
     """
@@ -38,6 +41,7 @@ class Tool:
     arguments: type[BaseModel]
     run: Callable[[Any, Session, HostClient], Awaitable[str | ToolOutput]]
     deadline_s: float = 60.0
+    permission: str = ""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -70,12 +74,12 @@ def _inlined(schema: Any, definitions: Mapping[str, Any], above: tuple[str, ...]
 
 
 def tool(
-    name: str, description: str, *, deadline_s: float = 60.0
+    name: str, description: str, *, deadline_s: float = 60.0, permission: str = ""
 ) -> Callable[[Callable[[Any, Session, HostClient], Awaitable[str | ToolOutput]]], Tool]:
     """Make a ``Tool`` of ``async def run(args: Arguments, session, client)``; its first annotation is the model."""
 
     def made(run: Callable[[Any, Session, HostClient], Awaitable[str | ToolOutput]]) -> Tool:
-        return Tool(name, description, next(iter(get_type_hints(run).values())), run, deadline_s)
+        return Tool(name, description, next(iter(get_type_hints(run).values())), run, deadline_s, permission)
 
     return made
 

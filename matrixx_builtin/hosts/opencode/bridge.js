@@ -224,15 +224,23 @@ class Engine {
     return map
   }
 
-  async runTool(name, args, { sessionID, callID, agent }) {
-    let reply
-    try {
-      reply = await this.ask({ tool: name, args, sessionID, callID, agent }, TOOL_MS)
-    } catch (error) {
-      throw new Error(`${name} cannot be reached: ${error.message}. Ask the user to run: matrixx doctor`)
+  async runTool(name, args, context) {
+    const call = { tool: name, args, sessionID: context.sessionID, callID: context.callID, agent: context.agent }
+    let reply = await this.reach(call)
+    if (reply.ask) {
+      for (const question of reply.ask) await context.ask(question) // throws what the person refused
+      reply = await this.reach({ ...call, asked: true })
     }
     if (reply.block !== undefined) throw new Error(reply.block)
     return reply.result
+  }
+
+  async reach(call) {
+    try {
+      return await this.ask(call, TOOL_MS)
+    } catch (error) {
+      throw new Error(`${call.tool} cannot be reached: ${error.message}. Ask the user to run: matrixx doctor`)
+    }
   }
 
   // OpenCode makes every property required; the model is shown the tool's real schema.

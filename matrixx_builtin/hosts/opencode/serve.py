@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 
 from matrixx_core.errors import ClientError
 from matrixx_core.host import Host
@@ -15,9 +16,11 @@ from matrixx_core.watchdog import watching
 from matrixx_core.wire import Message, Wire, claim_stdio
 
 from ...services import logs
+from ...services.warming import warm
 from .adapter import OpenCode
 from .client import OpenCodeClient
-from .translate import table, text
+from .permission import questions
+from .translate import read_call, table, text
 
 PROTOCOL = 1
 """Version of the lines between bridge and engine; a bridge of another one is told to be installed again."""
@@ -62,6 +65,10 @@ class Engine:
             raise ClientError(f"OpenCode answered {method} {path} with status {status}")
         return reply.get("body")
 
+    @property
+    def _worktree(self) -> str:
+        return text(self._hello.get("worktree"))
+
     async def _adapter(self) -> OpenCode:
         if not self._adapters:  # waiting for what has happened would still give way to the event loop
             await self._ready.wait()
@@ -71,12 +78,13 @@ class Engine:
         await self._greeted.wait()
         directory = Path(text(self._hello.get("directory")) or ".")
         try:
-            async with Host.open(directory, client=OpenCodeClient(self.request)) as host:
+            async with Host.open(directory, client=OpenCodeClient(self.request)) as host, anyio.create_task_group() as beside:
                 with watching(host.rules.running):
                     self._adapters.append(OpenCode(host, one_shot=self._hello.get("oneShot") is True))
                     self._ready.set()
                     gc.freeze()
                     gc.enable()
+                    beside.start_soon(_warm_up)
                     await self._announce_changes(host)
         except Exception:
             log.exception("the engine cannot go on")
@@ -117,15 +125,18 @@ class Engine:
             asked[0].set()
 
     async def _run_tool(self, message: Message) -> None:
-        number = message.get("id")
+        number, name = message.get("id"), text(message["tool"])
         host = (await self._adapter()).host
         try:
-            done = await host.run_tool(text(message["tool"]), table(message.get("args")), text(message.get("sessionID")))
+            if name in host.tools and (permission := host.tools[name].permission) and message.get("asked") is not True:
+                self.wire.send({"id": number, "ask": questions(permission, read_call(message, {}, host.directory), self._worktree)})
+                return
+            done = await host.run_tool(name, table(message.get("args")), text(message.get("sessionID")))
         except ToolError as error:
             self.wire.send({"id": number, "block": str(error)})
         except Exception as error:
-            log.exception("tool %r failed", message["tool"])
-            self.wire.send({"id": number, "block": f"{message['tool']} failed with {type(error).__name__}; see `matrixx doctor`."})
+            log.exception("tool %r failed", name)
+            self.wire.send({"id": number, "block": f"{name} failed with {type(error).__name__}; see `matrixx doctor`."})
         else:
             self.wire.send({"id": number, "result": {"title": done.title, "output": done.output, "metadata": dict(done.metadata)}})
 
@@ -145,6 +156,15 @@ class Engine:
         if answer.follow:
             reply["follow"] = True
         self.wire.send(reply)
+
+
+async def _warm_up() -> None:
+    """Spare the first calls what can be done before them, once those who waited for the start have been answered."""
+    await anyio.sleep(WATCH)
+    try:
+        await anyio.to_thread.run_sync(warm, abandon_on_cancel=True)
+    except Exception:
+        log.exception("the first calls will take longer")
 
 
 def main() -> None:

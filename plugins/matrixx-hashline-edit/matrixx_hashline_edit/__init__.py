@@ -1,7 +1,7 @@
 """Give the model an edit tool that names lines by number and content, and notices when they have changed.
 
-It takes the place of the host's own ``edit``. The host's formatters are not run: they would move lines that the model has anchors
-of. Nor does the host ask for permission, as it does before its own tool; guards judge the call like any other.
+It takes the place of the host's own ``edit``, and asks the person for the same permission. The host's formatters are not run: they
+would move lines that the model has anchors of.
 """
 
 from collections.abc import Sequence

@@ -74,7 +74,7 @@ class Done:
 def edit_tool(locks: Locks) -> Tool:
     """The tool ``edit``; calls that share the locks wait for each other at one file."""
 
-    @tool("edit", DESCRIPTION)
+    @tool("edit", DESCRIPTION, permission="edit")
     async def edit(args: Arguments, session: Session, client: HostClient) -> ToolOutput:
         return await run_sync(partial(_run, Job(args, session.directory, session.state(Memory)), locks))
 

@@ -1,5 +1,5 @@
 // Calls the bridge as OpenCode would, without OpenCode: node drive.mjs BRIDGE, the steps as JSON on standard input.
-// A step is {hook, input, output} or {event} or {started: n} (wait for that many engines) or {tool, args} or {dispose: true}.
+// A step is {hook, input, output} or {event} or {started: n} (wait for that many engines) or {tool, args, refuse} or {dispose: true}.
 import { readFileSync, existsSync } from "node:fs"
 
 const { steps, directory, hurry } = JSON.parse(readFileSync(0, "utf8"))
@@ -40,7 +40,11 @@ for (const step of steps) {
   if (step.started) while (started() < step.started) await new Promise((resolve) => later(resolve, 10))
   if (step.dispose) await hooks.dispose()
   if (step.event) await hooks.event({ event: step.event })
-  if (step.tool) result.result = await hooks.tool[step.tool].execute(step.args, { sessionID: "ses_1", callID: "call_1", agent: "build" })
+  if (step.tool) {
+    const ask = async (question) => { (result.asked ??= []).push(question); if (step.refuse) throw new Error("the person said no") }
+    const context = { sessionID: "ses_1", callID: "call_1", agent: "build", ask }
+    try { result.result = await hooks.tool[step.tool].execute(step.args, context) } catch (error) { result.thrown = error.message }
+  }
   if (step.hook) {
     const before = inside(step.output)
     try { await hooks[step.hook](step.input, step.output) } catch (error) { result.thrown = error.message }

@@ -1,7 +1,7 @@
 """An engine that says what a test wants it to: ``python fake_engine.py FOLDER``, with the plan in FOLDER/plan.json.
 
-The plan: ``first`` (raw text to say before anything else), ``ready`` (the announcement), ``answers`` (by hook: fields of the
-reply), ``dies`` (end at once). In FOLDER appear ``started``, a letter for each start, and ``received``, every line.
+The plan: ``first`` (raw text to say before anything else), ``ready`` (the announcement), ``answers`` (by hook or tool, for
+a tool whose question was put by "NAME asked": fields of the reply), ``dies`` (end at once). In FOLDER appear ``started``, a letter for each start, and ``received``, every line.
 """
 
 import json
@@ -29,7 +29,8 @@ for line in sys.stdin:
         say(plan.get("first", ""))
         say(json.dumps({"op": "ready", "protocol": 1, "failClosed": False, "tools": {}, "timeoutMs": 5_000, **plan["ready"]}) + "\n")
     elif "id" in message and message.get("op") != "rpc-result":
-        answer = plan["answers"].get(message.get("hook") or message.get("tool"), {})
+        name = message.get("hook") or message.get("tool")
+        answer = plan["answers"].get(f"{name} asked" if message.get("asked") else name, {})
         half, rest = (text := json.dumps({"id": message["id"], **answer}) + "\n")[:7], text[7:]
         say(half)
         say(rest)

@@ -200,6 +200,16 @@ def test_tools_of_plugins_are_offered_with_their_own_schema_and_run_in_the_engin
     assert played["results"][1]["result"] == "one"
 
 
+@pytest.mark.parametrize(("refuse", "came"), [(False, {"result": "one"}), (True, {"thrown": "the person said no"})])
+def test_the_person_is_asked_before_a_tool_runs(drive: Drive, refuse: bool, came: dict[str, str]) -> None:
+    ready = {"interest": {}, "tools": {"count": {"description": "d", "parameters": {}}}}
+    question = {"permission": "edit", "patterns": ["a.py"]}
+    answers = {"count": {"ask": [question]}, "count asked": {"result": "one"}}
+    played = drive({"tool": "count", "args": {}, "refuse": refuse}, ready=ready, answers=answers)
+    assert played["results"] == [{"asked": [question], **came}]
+    assert [line.get("asked") for line in played["received"] if "tool" in line] == ([None] if refuse else [None, True])
+
+
 def test_the_end_waits_for_the_engine_and_starts_no_new_one(drive: Drive, tmp_path: Path) -> None:
     drive(before("x"), {"dispose": True}, before("x"), ready={"interest": {"tool.execute.before": ALL}})
     assert (tmp_path / "started").read_text() == "x"
