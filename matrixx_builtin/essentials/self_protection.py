@@ -16,6 +16,7 @@ from typing import cast
 from matrixx_builtin.services.belongings import Belonging, belongings, entries, holds_entry
 from matrixx_builtin.services.effects import Effects, Run, Touch, covers, effects_of
 from matrixx_builtin.services.effects.matching import folded
+from matrixx_builtin.services.effects.options import parsed
 from matrixx_builtin.services.effects.paths import LONGEST, is_wild
 from matrixx_builtin.services.effects.programs import program_name, unversioned
 from matrixx_builtin.services.sensitive import FILELESS_TOOLS, named, printable, too_much
@@ -30,6 +31,8 @@ LAUNCHERS = frozenset({
 })  # fmt: skip
 REMOVALS = frozenset({"uninstall", "remove", "rm"})
 KILLERS = frozenset({"kill", "pkill", "killall", "skill", "taskkill", "stop-process", "spps"})
+FINDERS = frozenset({"pgrep", "pidof"})
+"""Programs that find the process for one of the ``KILLERS``."""
 HOSTS = frozenset({"opencode", "claude", "codex", "gemini", "qwen", "copilot", "cursor-agent"})
 LASTING = frozenset({"setx", "launchctl", "systemctl", "tmux", "set"})
 """Programs that set variables for programs started later; ``export`` ends with its shell."""
@@ -45,13 +48,16 @@ SWITCHES = re.compile(r"MATRIXX_(?:DISABLED|STATE_DIR)|OPENCODE_PURE|OPENCODE_CO
 """What makes a host program run without us, or with settings of the agent's making."""
 ENTRY_SWITCHES = re.compile(r"matrixx|disableAllHooks|hooksConfig|codex_hooks", re.IGNORECASE)
 OURS = re.compile(r"(?:.*[/.])?matrixx(?:_builtin)?(?:[/.](?:cli|__main__)(?:\.py)?)*", re.DOTALL)
-OWN_CODE = re.compile(r"matrixx_(?:core|builtin).*\b(?:trust|withdraw|uninstall|main|cli)\s*\(", re.DOTALL)
+OWN_CODE = re.compile(
+    r"matrixx_(?:core|builtin).*\b(?:trust|withdraw|uninstall|main|cli)\s*\(|run_(?:module|path)\s*\([^)]{0,200}matrixx", re.DOTALL
+)
 
 
 @guard(but=FILELESS_TOOLS | {"read", "glob", "grep"})
 def tool_execute_before(call: ToolCall) -> Block | None:
     effects = effects_of(call)
-    hit = next(_harmed_files(call, effects), "") or next((why for run in effects.runs if (why := _harm_of(run, call))), "")
+    harms = (why for run in effects.runs if (why := _harm_of(run, call, effects.runs)))
+    hit = next(_harmed_files(call, effects), "") or next(harms, "")
     return Block(hit, INSTEAD, person="do it by hand, outside of the agent") if hit else too_much(effects)
 
 
@@ -130,14 +136,15 @@ def _role(touch: Touch, own: Belonging) -> str:
     return f"is a directory around '{printable(own.path)}', which {what}" if around and not own.is_tree else what
 
 
-def _harm_of(run: Run, call: ToolCall) -> str:
+def _harm_of(run: Run, call: ToolCall, runs: tuple[Run, ...]) -> str:
     """Say what a program would do to us, or ``""``."""
     name, words = unversioned(program_name(run.argv[0])), run.argv[1:]
     if command := _own_command(name, run.argv):
         return f"`matrixx {command}` is the user's to run"
     if name in LAUNCHERS and REMOVALS.intersection(words) and _is_named(words, call):
         return "this removes Matrixx, or a hook of it"
-    if name in KILLERS and (_is_named(words, call) or _hits_engine(name, words)):
+    finds = name in FINDERS and any(program_name(one.argv[0]) in KILLERS for one in runs)
+    if (name in KILLERS and _is_named(words, call)) or ((name in KILLERS or finds) and _hits_engine(name, words)):
         return "this ends Matrixx's engine"
     if name in HOSTS and SWITCHES.search(_text(call.args)):
         return f"this starts {name} without Matrixx, or with other settings for it"
@@ -168,11 +175,23 @@ def _is_named(words: Iterable[str], call: ToolCall) -> bool:
 
 
 def _hits_engine(name: str, words: tuple[str, ...]) -> bool:
-    """Whether a process id or a pattern is one of the engine, which this code runs in."""
+    """Whether a process id, a name or a pattern is one of the engine, which this code runs in."""
+    found = parsed("-* -u/-U/-g/-G/-P/-s/-t/-d/-n/--signal/--euid/--uid/--parent/--user=-", words)
     if name in {"kill", "taskkill", "stop-process", "spps"}:
-        return any(word.lstrip("-") == str(os.getpid()) for word in words)
-    line = " ".join(sys.orig_argv) if any(word.startswith("-") and "f" in word for word in words) else Path(sys.executable).name
-    return any(word in line for word in words if not word.startswith("-") and len(word) > 2)
+        return "-1" in words[1:] or any(word.lstrip("-") == str(os.getpid()) for word in words)
+    if found.has("-f", "--full"):
+        return any(_fits(word, line) for word in found.operands for line in (" ".join(sys.orig_argv), "matrixx serve opencode"))
+    names = {Path(sys.executable).name, Path(sys.executable).resolve().name, "python", "python3", "matrixx"}
+    if name in {"pkill", "pgrep"}:
+        return any(_fits(word, one) for word in found.operands for one in names)
+    return not names.isdisjoint(found.operands)
+
+
+def _fits(pattern: str, text: str) -> bool:
+    try:
+        return len(pattern) < 200 and re.search(pattern, text) is not None
+    except re.error:
+        return pattern in text
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from matrixx_builtin.services.effects.filters import substituted
+from matrixx_builtin.services.effects.operands import apply
 from matrixx_builtin.services.effects.options import parsed
 from matrixx_builtin.services.effects.words import DYNAMIC, names
 
@@ -19,6 +20,7 @@ _SED_FILE = re.compile(rf"(?:^|[;{{}}\n])[ \t]{{0,20}}(?:{_ADDRESS}(?:,{_ADDRESS
 _SED_WRITES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).){0,400}\1(?:\\.|(?!\1).){0,400}\1[gpiIm0-9]*w\s+([^\n;}]+)")
 _SED_EVALUATES = re.compile(r"s([/|,#:!@])(?:\\.|(?!\1).){0,400}\1((?:\\.|(?!\1).){0,400})\1[gpiIm0-9]*e")
 _SED_RUNS = re.compile(r"(?:^|[;{}\n])[ \t]{0,20}(?:\d{1,9}|\$)?[ \t]{0,20}e[ \t]+([^\n]+)")
+_MODE = re.compile(r"-[rwxXst]+")
 _EDITOR = re.compile(r"^[ \t:%0-9,$]{0,40}(r|e|E|w|sav|saveas|write|read|edit|so|source)!?\s+([^\n!|]+)", re.MULTILINE)
 _EDITOR_RUNS = re.compile(r"(?:^|\|)[ \t:%0-9,$]{0,40}(?:r|w|read|write|silent)?[ \t]{0,9}![ \t]*([^\n]+)", re.MULTILINE)
 
@@ -89,8 +91,15 @@ def _editor_command(shell: "Shell", command: str, name: str) -> None:
         shell.program(code, "", f"{name} !")
 
 
+def rights(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
+    """Change rights; a mode may look like an option (``chmod -w x``)."""
+    apply(shell, "- m* --reference=m", [f"a{arg}" if _MODE.fullmatch(arg) else arg for arg in args], name)
+    return ""
+
+
 HANDLERS: "dict[str, Callable[[Shell, str, list[str], str], str]]" = {
     "tee": tee,
+    "chmod": rights,
     "gtee": tee,
     **dict.fromkeys(["sed", "gsed", "ssed"], sed),
     **dict.fromkeys(names("ed ex vi vim nvim view red emacs"), editor),

@@ -184,6 +184,7 @@ FILTERS: "dict[str, Callable[[Shell, list[str], str], str]]" = {
     "dir": listed,
     "basename": _last_part,
     "dirname": _first_part,
+    "which": _same,
     "realpath": _same,
     "readlink": _same,
     **dict.fromkeys(names("grep egrep fgrep rg ag"), kept),

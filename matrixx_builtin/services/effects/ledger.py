@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from matrixx_builtin.services.effects.model import Effects, Mode, Move, Run, Touch
-from matrixx_builtin.services.effects.paths import Tree, absolute, exists, is_nowhere, named, normalised, resolved
+from matrixx_builtin.services.effects.paths import Tree, absolute, exists, is_nowhere, is_wild, named, normalised, resolved
 from matrixx_builtin.services.effects.words import shown
 
 MOST = 10_000
@@ -33,7 +33,10 @@ class Ledger:
         given = shown(given)
         if role not in ROLES or is_nowhere(given):
             return []
-        touches = [self._touch(role, name, directory, how) for directory in directories for name in named(given, directory, self.trees)]
+        found = [(name, directory) for directory in directories for name in named(given, directory, self.trees)] if self.left >= 0 else []
+        if is_wild(given):  # the disk was looked at, which costs more than a step
+            self.spend(4 + sum(len(names) for names, _ in self.trees.values()) // 64 * ("**/" in given))
+        touches = [self._touch(role, name, directory, how) for name, directory in found]
         for kind in ROLES[role].kinds:
             self.found.setdefault(kind, {}).update(dict.fromkeys(touches))
         return touches

@@ -48,7 +48,7 @@ shred wipe: d* -n/-s/--iterations/--size/--random-source=-
 dos2unix unix2dos ed ex vi vim nvim nano pico emacs micro code subl gedit notepad joe mcedit kate: b*
 ls ll dir stat file du basename dirname realpath readlink test [ tree exa eza lsd df mountpoint get-childitem gci test-path namei lsattr getfacl: m*
 which whereis hash get-item gi resolve-path lsof fuser: m*
-chmod chown chgrp chattr setfacl chcon icacls attrib: - m* --reference=m
+chown chgrp chattr setfacl chcon icacls attrib: - m* --reference=m
 gc get-content import-csv: r* -path/-literalpath=r -encoding/-totalcount/-tail=-
 sc set-content out-file export-csv export-clixml clear-content clc new-item ni: w - -path/-filepath/-literalpath=w! -value/-itemtype/-encoding=-
 ac add-content tee-object: a - -path/-literalpath/-filepath=a! -value/-encoding=-

@@ -82,6 +82,8 @@ def remote(shell: "Shell", name: str, args: list[str], stdin: str) -> str:
         if removes:
             shell.act("d", source, name)
     if target and not _is_remote(target):
+        if any(flag.startswith("--del") for flag in found.flags):
+            shell.act("d", target, f"{name} --delete")
         for source in sources:
             whole = name == "rsync" and source.endswith("/")  # then the target gets what is in the source
             place = target if whole else _landing(shell, source.rpartition(":")[2] or source, target, many=len(sources) > 1)

@@ -422,3 +422,32 @@ def test_settings_of_a_host_that_cannot_be_read_do_not_open_a_way(project: Path)
 def test_what_is_too_long_to_judge_is_stopped(project: Path) -> None:
     block = bash(project, "true;" * 12_000 + "rm .opencode/plugin/matrixx.js")
     assert block is not None and "split" in block.instead
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pkill python", "pkill -9 python3", "killall python3", "pkill -f serve.opencode", "pkill -f 'matrixx.*serve'", "pgrep -f matri | xargs kill",
+        "kill $(pidof python)", "kill -9 -1", "chmod -x .opencode", "rsync -a --delete public/ ./", "rsync -a e/ .opencode/", "$(which matrixx) trust",
+        "find . -name matrixx.jsonc -delete", "find . -name '*.jsonc' | xargs rm", "ln -s .opencode d; echo x > d/matrixx.jsonc",
+        "ln -s .opencode/plugin d && rm d/matrixx.js", "mount --bind /tmp/x .opencode",
+        "python -c \"import runpy; runpy.run_module('matrixx_builtin')\" trust",
+    ],
+)  # fmt: skip
+def test_ways_that_a_second_attack_tried(project: Path, command: str) -> None:
+    for name in ("e/matrixx.jsonc", "e/deep/matrixx.jsonc"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).touch()
+    assert bash(project, command) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pkill -f 'node server.js'", "pkill -u me -f vite", "kill $PID", "kill $(lsof -ti:3000)", "kill -1 4242424", "kill %1", "killall node",
+        "pgrep -f python", "kill $(pgrep -f 'node x.js')", "find . -name '*.tmp' -delete", "rsync -a public/ dist/", "rsync -a --delete a/ dist/",
+        "chmod -x a.sh", "which matrixx",
+    ],
+)  # fmt: skip
+def test_everyday_work_beside_them(project: Path, command: str) -> None:
+    assert bash(project, command) is None

@@ -8,6 +8,7 @@ from builtin.services.effects.tables import rows
 from matrixx_builtin.services.effects import Effects
 
 USES = r"""
+rsync -a --delete x/ .env => d
 git stash -- .env => w
 git stash -m x -- .env => w
 git stash show -p -- .env => r
