@@ -17,7 +17,6 @@ from matrixx_core.wire import Message, Wire, claim_stdio
 
 from ...services import logs
 from ...services.warming import warm
-from ...services.warming import warm
 from .adapter import OpenCode
 from .client import OpenCodeClient
 from .permission import questions
@@ -157,15 +156,6 @@ class Engine:
         if answer.follow:
             reply["follow"] = True
         self.wire.send(reply)
-
-
-async def _warm_up() -> None:
-    """Spare the first calls what can be done before them, once those who waited for the start have been answered."""
-    await anyio.sleep(WATCH)
-    try:
-        await anyio.to_thread.run_sync(warm, abandon_on_cancel=True)
-    except Exception:
-        log.exception("the first calls will take longer")
 
 
 async def _warm_up() -> None:
