@@ -177,3 +177,15 @@ def test_the_engines_own_environment_switches_off(
     make_dist("their-guard", GUARD)
     monkeypatch.setenv(variable, value)
     assert anyio.run(changed, project, "{}") == [False, False]
+
+
+def test_a_section_of_no_installed_hook_is_told_with_its_line_and_the_name_that_was_meant(make_dist: MakeDist, tmp_path: Path) -> None:
+    make_dist("works", GUARD)
+    folder = tmp_path / "project" / ".matrixx"
+    folder.mkdir(parents=True)
+    (folder / "matrixx.jsonc").write_text('{"hooks": {\n  "works": {"patterns": ["b"]},\n  "wroks": {"patterns": ["c"]}}}')
+    settings = load_settings(tmp_path / "project")
+    plugins = alone({"works"}, settings)
+    told = f"{folder / 'matrixx.jsonc'}:3: hooks.wroks is the section of no installed hook; did you mean 'works'?"
+    assert told in map(str, settings.problems)
+    assert getattr(plugins.configs["works"], "patterns") == ("a", "b")  # noqa: B009  the model is the plugin's own
