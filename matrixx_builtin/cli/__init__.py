@@ -41,6 +41,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:  # it is the help itself
+            raise
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else ctx.command_path
             raise OneLine(f"{error.format_message().rstrip('.')} (see `{path} --help`)") from None
@@ -49,7 +51,8 @@ class Commands(click.Group):
         except OSError as error:
             if not error.filename:  # a closed pipe, for one, is click's to handle
                 raise
-            raise OneLine(f"{error.filename}: {error.strerror}; look at its owner and rights") from None
+            way_out = "; look at its owner and rights" if isinstance(error, PermissionError) else ""
+            raise OneLine(f"{error.filename}: {error.strerror}{way_out}") from None
         except Exception as error:
             from matrixx_core.errors import MatrixxError  # it brings pydantic, which --help does not need
 

@@ -32,15 +32,20 @@ def print_json(value: Any, *, out: IO[str] | None = None, indent: bool = True) -
     click.echo(json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=True), file=out)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = (), title: str = "") -> None:
-    """Write a table for a person; a cell that is not a string is shown by ``str``. ``right`` names columns of numbers."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = (), whole: Sequence[str] = (), title: str = ""
+) -> None:
+    """Write a table for a person; a cell that is not a string is shown by ``str``.
+
+    ``right`` names columns of numbers, ``whole`` those of names: neither is broken into lines.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", no_wrap=column in right, overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=column in {*right, *whole}, overflow="fold")
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     print_rich(table)

@@ -24,6 +24,7 @@ def command(folder: Path, as_json: bool) -> None:
     if not as_json:
         for problem in problems:
             click.echo(f"- {problem}")
-        click.echo(f"{len(problems)} problems in {folder}" if problems else f"{folder} keeps every promise")
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        click.echo(f"{count} in {folder}" if problems else f"{folder} keeps every promise")
     if problems:
         raise SystemExit(1)

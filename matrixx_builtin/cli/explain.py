@@ -68,8 +68,10 @@ def _show(record: dict[str, Any]) -> None:
         _output.print_rich(_output.styled(f"Note of {note['plugin']}: ", "cyan"), note["text"])
     effects = [(kind, _effect(one)) for kind, touched in record["effects"].items() for one in touched]
     if effects:
+        click.echo()
         _output.print_table(("effect", "on"), effects)
     ran = [(one["plugin"], one["wave"], one["answer"], f"{one['ms']:.2f}") for one in record["ran"]]
+    click.echo()
     _output.print_table(("hook", "wave", "answer", "ms"), ran, right=("ms",))
 
 

@@ -1,5 +1,6 @@
 """``matrixx hooks``."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 PLAIN = {"host_opened", "host_closed", "tools"}
 """Hookspecs that are plain pluggy calls outside the waves; nobody may stop or change anything there."""
 
-MOST_SHOWN = 3
-"""Tools of one hook that a person is shown; ``--json`` has all."""
+MOST_SHOWN = 2
+"""Tools of one answer that a person is shown; ``--json`` has all."""
 
 STYLES = {"on": "green", "disabled": "dim", "failed": "bold red"}
 
@@ -34,7 +35,12 @@ def command(project: Path, as_json: bool) -> None:
         if as_json:
             _output.print_json(rows, out=out)
     if not as_json:
-        _output.print_table(("#", "hook", "state", "answers"), [_row(row, opened) for row in rows], right=("#",))
+        _output.print_table(
+            ("#", "hook", "state", "wave", "answers"),
+            [line for row in rows for line in _lines(row, opened)],
+            right=("#",),
+            whole=("hook", "state", "wave"),
+        )
 
 
 def listing(opened: "Project") -> list[dict[str, Any]]:
@@ -72,14 +78,16 @@ def _tools(subjects: "Subjects") -> list[str] | None:
     return [f"!{name}" for name in sorted(subjects.names)] or None
 
 
-def _row(row: dict[str, Any], opened: "Project") -> tuple[Any, ...]:
-    state = str(row["state"])
-    reasons = {one.name: one.reason for one in opened.plugins.failed} | opened.plugins.disabled
-    name = _output.styled(row["name"], "bold")
-    about = f"{state} ({reasons[row['name']]})" if row["name"] in reasons else state
-    answers = [f"{one['event']}{_shown(one['tools'])}" for one in row["events"]]
+def _lines(row: dict[str, Any], opened: "Project") -> Iterator[tuple[Any, ...]]:
+    """A line an answer; the first also says whose they are, and one that is not on says why in their place."""
+    state, _, gate = str(row["state"]).partition(": ")
+    why = ({one.name: one.reason for one in opened.plugins.failed} | opened.plugins.disabled).get(row["name"], gate)
+    answers = list(dict.fromkeys((one["wave"], f"{one['event']}{_shown(one['tools'])}") for one in row["events"]))
     order = "" if row["order"] is None else row["order"] + 1
-    return order, name, _output.styled(about, STYLES.get(state, "yellow")), "\n".join(answers)
+    head = (order, _output.styled(row["name"], "bold"), _output.styled(state, STYLES.get(state, "yellow")))
+    for told in [("", why)] if why else answers or [("", "")]:
+        yield (*head, *told)
+        head = ("", "", "")
 
 
 def _shown(tools: list[str] | None) -> str:

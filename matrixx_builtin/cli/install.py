@@ -27,6 +27,8 @@ def command(host: str | None, project: Path, everywhere: bool, dry_run: bool, fa
     if host is None:
         _list(project, as_json=as_json)
         return
+    if as_json:
+        raise click.UsageError("--json is for the list of agents, without HOST")
     module = host_module(host)
     installation = module.installation(None if everywhere else project, fail_closed=fail_closed)
     _installing.carry_out(installation, done="Wrote", dry_run=dry_run, yes=yes)
@@ -50,9 +52,10 @@ def _list(project: Path, *, as_json: bool) -> None:
         _output.print_json(rows)
         return
     _output.print_table(("agent", "found at", "installed"), [_row(row) for row in rows])
-    found = [row["host"] for row in rows if row["found"]]
-    for name in found:
-        click.echo(f"Connect it with: matrixx install {name}")
+    found = [row for row in rows if row["found"]]
+    for row in found:
+        if not (row["project"] or row["global"]):
+            click.echo(f"Connect it with: matrixx install {row['host']}")
     if not found:
         click.echo("None of them is on this machine's PATH.")
 

@@ -47,7 +47,9 @@ def command(file: IO[bytes], project: Path, config: tuple[Path, ...], disable: t
                 rows.append(_row(*current[0], record))
 
         _play(host, lines(), emit, {"directory": project, "config": config, "disabled": disable})
-    if not as_json:
+    if not as_json and not rows:
+        click.echo(f"{name} holds no recorded call.")
+    elif not as_json:
         _output.print_table(("#", "hook", "verdict", "what the hooks did", "ms"), rows, right=("#", "ms"))
 
 

@@ -70,7 +70,7 @@ FACTS: Mapping[str, tuple[str, Measure]] = {
     "waited": ("commands that wait for a person for ever", lambda left: left.workshop.waited),
     "jobs": ("background jobs that nobody waits for", lambda left: left.workshop.jobs),
     "switched_off": (
-        "guards that the agent asked to switch off",
+        "settings of Matrixx that the agent rewrote",
         lambda left: int("disabled_hooks" in left.text(".matrixx/matrixx.jsonc")),
     ),
     "hints": ("hints that the model got when it needed them", lambda left: left.notes),

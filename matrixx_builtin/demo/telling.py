@@ -13,6 +13,9 @@ from .script import Step
 Hide: TypeAlias = Callable[[str], str]
 """Takes the run's keys and the scratch project's path out of a text."""
 
+LONGEST_WORD = 20
+"""Characters of a cut word that are rather left out."""
+
 SHOWN = 160
 """Characters of an action or a result that are shown."""
 
@@ -37,9 +40,12 @@ def hidden(value: Any, hide: Hide) -> Any:
 
 
 def clip(text: str, length: int = SHOWN) -> str:
-    """The text in one line of at most this length."""
+    """The text in one line of at most this length, cut between two words where one ends near."""
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+    if len(line) <= length:
+        return line
+    head, near, _ = line[:length].rpartition(" ")
+    return f"{head if near and len(head) >= length - LONGEST_WORD else line[: length - 1]}…"
 
 
 def action(step: Step, hide: Hide) -> str:

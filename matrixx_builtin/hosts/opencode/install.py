@@ -88,7 +88,8 @@ def look(path: Path) -> Installed | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise MatrixxError(f"{path} cannot be read ({error}); look at it and move it away") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise MatrixxError(f"{path} cannot be read ({why}); look at what is there and move it away") from None
     line = _INSTALLED.search(content)
     if not content.startswith(MARK) or line is None:
         return Installed(path, content)

@@ -145,3 +145,14 @@ def test_lists_of_user_and_project_are_joined(matrixx: Run, install: Install, se
     settings("project", '{"disabled_hooks": ["two"]}')
     rows = listed(matrixx)
     assert rows["one"]["state"] == rows["two"]["state"] == "disabled"
+
+
+def test_on_eighty_columns_no_name_is_broken_and_each_answer_has_its_wave(
+    matrixx: Run, install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    install("a-name-as-long-as-they-get", GUARD)
+    lines = matrixx("hooks").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    [line] = (line for line in lines if "a-name-as-long-as-they-get" in line)
+    assert line.split()[-4:] == ["on", "guard", "tool_execute_before", "(write)"]

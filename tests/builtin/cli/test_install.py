@@ -123,10 +123,11 @@ def test_without_a_name_the_agents_of_the_machine_are_listed(
     assert row == {"host": "opencode", "found": None, "project": None, "global": None}
     (home / "opencode").write_text("#!/bin/sh\n")
     (home / "opencode").chmod(0o755)
+    assert "matrixx install opencode" in matrixx("install").stdout
     matrixx("install", "opencode")
     (row,) = (one for one in json.loads(matrixx("install", "--json").stdout) if one["host"] == "opencode")
     assert row == {"host": "opencode", "found": str(home / "opencode"), "project": str(project / FILE), "global": None}
-    assert "matrixx install opencode" in matrixx("install").stdout
+    assert "matrixx install opencode" not in matrixx("install").stdout
 
 
 def test_an_unknown_agent_is_told_with_the_known_ones(matrixx: Run) -> None:

@@ -38,12 +38,18 @@ def test_help_imports_neither_the_engine_nor_what_it_needs() -> None:
         (["replay"], "FILE"),
         (["config", "sho"], "matrixx config"),
         (["serve", "emacs"], "opencode"),
+        (["install", "opencode", "--json"], "matrixx install --help"),
     ],
 )
 def test_a_mistake_is_one_line_with_a_way_out_and_exit_code_2(matrixx: Run, args: list[str], way_out: str) -> None:
     result = matrixx(*args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("matrixx: ") and result.stderr.count("\n") == 1 and way_out in result.stderr
+
+
+def test_a_group_without_a_command_shows_its_help(matrixx: Run) -> None:
+    result = matrixx("config")
+    assert "Commands:\n" in result.output and "matrixx: " not in result.output
 
 
 def test_a_closed_pipe_ends_quietly() -> None:

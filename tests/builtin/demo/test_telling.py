@@ -30,7 +30,9 @@ def test_a_key_is_hidden_before_the_text_is_cut() -> None:
     assert "abcd1234" not in telling.action(step, telling.hider(KEYS, "/tmp/shop"))
 
 
-@pytest.mark.parametrize(("text", "shown"), [("a\n b\tc", "a b c"), ("x" * 10, "x" * 10), ("x" * 11, "x" * 9 + "…")])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("a\n b\tc", "a b c"), ("x" * 10, "x" * 10), ("x" * 11, "x" * 9 + "…"), ("one two three", "one two…")]
+)
 def test_a_clipped_text_is_one_line_of_at_most_its_length(text: str, shown: str) -> None:
     assert telling.clip(text, 10) == shown
 
