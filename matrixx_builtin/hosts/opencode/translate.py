@@ -41,18 +41,22 @@ class Translation:
 
 
 def text(value: Any) -> str:
+    """The value where it is a text, else ``""``."""
     return value if isinstance(value, str) else ""
 
 
 def table(value: Any) -> dict[str, Any]:
+    """A copy of the value where it is an object, else an empty one."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def parts_of(value: Any) -> tuple[Part, ...]:
+def objects(value: Any) -> tuple[Raw, ...]:
+    """The objects in a list; of anything else none."""
     return tuple(part for part in value if isinstance(part, Mapping)) if isinstance(value, list) else ()
 
 
 def number(value: Any) -> float | None:
+    """The value where it is a number, else ``None``."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -109,7 +113,7 @@ def read_chat(inp: Raw, output: Raw, _directory: str) -> ChatMessage:
         provider=text(model.get("providerID")),
         model=text(model.get("modelID")),
         variant=text(model.get("variant")) or text(inp.get("variant")),
-        parts=parts_of(output.get("parts")),
+        parts=objects(output.get("parts")),
     )
 
 
@@ -146,7 +150,7 @@ def read_headers(inp: Raw, output: Raw, _directory: str) -> ChatHeaders:
 
 
 def read_transcript(_inp: Raw, output: Raw, _directory: str) -> Transcript:
-    messages = tuple(as_message(table(one)) for one in output.get("messages") or () if isinstance(one, Mapping))
+    messages = tuple(as_message(one) for one in objects(output.get("messages")))
     return Transcript.model_construct(session_id=text(messages[-1].info.get("sessionID")) if messages else "", messages=messages)
 
 
@@ -196,7 +200,7 @@ def read_command(inp: Raw, output: Raw, _directory: str) -> Command:
         session_id=text(inp.get("sessionID")),
         name=text(inp.get("command")),
         arguments=text(inp.get("arguments")),
-        parts=parts_of(output.get("parts")),
+        parts=objects(output.get("parts")),
     )
 
 
@@ -281,7 +285,7 @@ def _model(inp: Raw) -> dict[str, str]:
 def _output_text(output: Raw) -> str:
     if isinstance(output.get("output"), str):
         return str(output["output"])
-    return "\n".join(text(part.get("text")) for part in parts_of(output.get("content")) if part.get("type") == "text")
+    return "\n".join(text(part.get("text")) for part in objects(output.get("content")) if part.get("type") == "text")
 
 
 def _with_ids(part: Part, message: ChatMessage, before: ChatMessage, place: int) -> Part:
