@@ -72,8 +72,7 @@ class ChatMessage(Event):
         return "\n".join(str(part.get("text", "")) for part in self.parts if part.get("type") == "text" and not part.get("synthetic"))
 
     def with_text(self, text: str, at: Place = "end") -> Self:
-        part = added_part(text)
-        return self.model_copy(update={"parts": (part, *self.parts) if at == "start" else (*self.parts, part)})
+        return self.model_copy(update={"parts": _with_part(self.parts, text, at)})
 
 
 class ChatParams(Event):
@@ -242,8 +241,7 @@ class Command(Event):
         return self.name
 
     def with_text(self, text: str, at: Place = "end") -> Self:
-        part = added_part(text)
-        return self.model_copy(update={"parts": (part, *self.parts) if at == "start" else (*self.parts, part)})
+        return self.model_copy(update={"parts": _with_part(self.parts, text, at)})
 
 
 class SessionEvent(Event):
@@ -291,6 +289,11 @@ def joined(there: str, added: str, at: Place = "end") -> str:
 def added_part(text: str) -> Part:
     """A text part marked as ours, in the host's synthetic form."""
     return {"type": "text", "text": text, "synthetic": True, "metadata": {TAG: True}}
+
+
+def _with_part(parts: tuple[Part, ...], text: str, at: Place) -> tuple[Part, ...]:
+    part = added_part(text)
+    return (part, *parts) if at == "start" else (*parts, part)
 
 
 def is_added(part: Part) -> bool:

@@ -156,6 +156,7 @@ def spoken(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
+    """What stands before the first end of a sentence or line, in 400 characters at most."""
     text = text.strip()[:FIRST_SENTENCE]
     end = _SENTENCE_END.search(text)
     return text[: end.start()] if end else text
