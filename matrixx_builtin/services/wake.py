@@ -21,7 +21,7 @@ COOLDOWN = 30.0
 """Seconds without a new prompt after the host refused one."""
 
 SAME_IDLE = 0.5
-"""Seconds within which two reports of idleness are one (hosts tell it twice; spec config-and-dispatch 3.6)."""
+"""Seconds within which two reports of idleness are one, unless work lay between them (hosts tell it twice; spec 3.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Wake:
     unchanged: int = 0
     told: bool = False
     not_before: float = 0.0
+    idle_told: bool = False
     idle_since: float = field(default=-1e9)
 
 
@@ -78,9 +79,14 @@ def rearm(session: Session) -> None:
 def first_report(session: Session) -> bool:
     """Whether this report of idleness is a new one, not the second telling of the same."""
     wake, now = session.state(Wake), time.monotonic()
-    new = now - wake.idle_since >= SAME_IDLE
-    wake.idle_since = now
+    new = not wake.idle_told or now - wake.idle_since >= SAME_IDLE
+    wake.idle_told, wake.idle_since = True, now
     return new
+
+
+def resumed(session: Session) -> None:
+    """The session works again: the next report of idleness is a new one, however soon it comes."""
+    session.state(Wake).idle_told = False
 
 
 def decide(session: Session) -> Offer | None:
@@ -95,7 +101,7 @@ def decide(session: Session) -> Offer | None:
     wake.fingerprint = fingerprint
     if wake.unchanged > UNCHANGED:
         return None
-    wake.reserved = True
+    wake.reserved = wake.busy = True
     return chosen
 
 
@@ -123,9 +129,9 @@ def stuck(session: Session) -> bool:
 
 
 def settle(session: Session, *, sent: bool) -> None:
-    """End the reservation: a sent prompt makes the session busy, a refused one starts the cool-down."""
+    """End the reservation: a sent prompt keeps the session busy, a refused one starts the cool-down."""
     wake = session.state(Wake)
     wake.reserved = False
-    wake.busy = sent
     if not sent:
+        wake.busy = False
         wake.not_before = time.monotonic() + COOLDOWN

@@ -66,7 +66,7 @@ class OpenCode:
     """One OpenCode instance and the engine that answers it."""
 
     def __init__(self, host: Host, *, one_shot: bool = False) -> None:
-        """``one_shot`` is ``opencode run``, which ends when it falls idle: it must be given a prompt before that."""
+        """``one_shot`` is ``opencode run``, which ends when it falls idle: nothing can wake it, and a prompt then would be lost."""
         self.host = host
         self.one_shot = one_shot
 
@@ -85,7 +85,7 @@ class OpenCode:
             table["experimental.chat.messages.transform"] = Subjects(others=True)
         rows = {**table, "event": events}
         shown = {name: {"names": sorted(one.names), "others": one.others} for name, one in rows.items() if one != Subjects()}
-        return {**shown, "failures": failures, "steps": self.one_shot and IDLE in events}
+        return {**shown, "failures": failures}
 
     async def hook(self, name: str, inp: Raw, output: Raw) -> Answer:
         """Answer one hook call; a hook that OpenCode has and we do not is left as it is."""
@@ -116,16 +116,17 @@ class OpenCode:
             await self._tell_failure(self.host.sessions[session_id or text(part.get("sessionID"))], part, answer)
             return answer
         if kind == FAILED_PART:
-            if self.one_shot and part.get("type") == "step-finish" and part.get("reason") != "tool-calls":
-                await self._idle(session_id or text(part.get("sessionID")), properties, answer)
             return answer
+        state = text(table(properties.get("status")).get("type")) if kind == "session.status" else ""
+        if state == "busy":
+            wake.resumed(self.host.sessions[session_id])
         self._know_kin(kind, session_id, properties)
         if kind == "permission.asked":
             await self._permission(properties, answer)
         if kind != IDLE:
             await self._tell(session_id, kind, properties, answer)
-        if kind == IDLE or (kind == "session.status" and table(properties.get("status")).get("type") == "idle"):
-            await self._idle(session_id, properties, answer)
+        if kind == IDLE or state == "idle":
+            await self._idle(self.host.sessions[session_id], properties, answer)
         return answer
 
     async def _tell(self, session_id: str, kind: str, properties: Raw, answer: Answer) -> None:
@@ -134,12 +135,13 @@ class OpenCode:
         for note in outcome.notes:
             context.add(self.host.sessions[session_id], note.text, source=note.plugin, priority=note.answer.priority)
 
-    async def _idle(self, session_id: str, properties: Raw, answer: Answer) -> None:
+    async def _idle(self, session: Session, properties: Raw, answer: Answer) -> None:
         """Tell the hooks once, then send at most one of the prompts that they offer."""
-        session = self.host.sessions[session_id]
         if not wake.first_report(session):
             return
-        await self._tell(session_id, IDLE, properties, answer)
+        await self._tell(session.id, IDLE, properties, answer)
+        if self.one_shot:
+            return
         client = self.host.rules.client
         if (chosen := wake.decide(session)) is None:
             if wake.stuck(session):
@@ -147,7 +149,7 @@ class OpenCode:
             return
         sent = False
         try:
-            await client.prompt(session_id, chosen.text, reply=not self.one_shot, agent=chosen.agent)
+            await client.prompt(session.id, chosen.text, agent=chosen.agent)
             sent = True
         except ClientError as error:
             log.warning("the prompt of %r could not be sent: %s", chosen.source, error)

@@ -267,8 +267,7 @@ class Engine {
     }
     const part = event.type === "message.part.updated" && event.properties?.part
     const failure = part?.type === "tool" && part.state?.status === "error" && this.interest.failures
-    const step = part?.type === "step-finish" && this.interest.steps
-    if (failure || step || includes(this.interest.event, event.type)) this.write({ event })
+    if (failure || includes(this.interest.event, event.type)) this.write({ event })
   }
 
   async dispose() {

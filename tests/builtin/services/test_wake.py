@@ -178,10 +178,19 @@ def test_while_a_prompt_is_under_way_no_other_is_decided(clock: list[float]) -> 
     assert (wake.decide(session), wake.closed_gate(session)) == (None, "a prompt is under way")
 
 
-def test_a_one_shot_run_is_given_its_prompt_before_it_ends(clock: list[float]) -> None:
-    story = Story(clock, offering("todos", "tasks", same()), one_shot=True)
-    story.tell("message.part.updated", part={"type": "step-finish", "reason": "tool-calls"})
-    assert story.prompts == []
-    story.tell("message.part.updated", part={"type": "step-finish", "reason": "stop"})
-    [(_, arguments)] = [one for one in story.client.requests if one[0] == "prompt"]
-    assert arguments["reply"] is False
+def test_a_one_shot_run_ends_when_it_is_idle_so_nothing_is_sent_to_it(clock: list[float]) -> None:
+    fingerprints = iter("ab")
+    story = Story(clock, offering("todos", "tasks", fingerprints), one_shot=True)
+    story.idle()
+    assert next(fingerprints) == "b"  # its hooks were told
+    assert story.client.requests == []
+
+
+def test_a_short_piece_of_work_between_two_reports_of_idleness_makes_them_two(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    for _ in range(2):
+        story.idle()
+        clock[0] -= 1
+        story.tell("session.status", status={"type": "busy"})
+        clock[0] -= 1
+    assert len(story.prompts) == 2
