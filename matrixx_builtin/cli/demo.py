@@ -13,15 +13,15 @@ from . import _options, _output
 @click.option(
     "--html", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE", help="Write a page that shows it all, too."
 )
-@click.option("--host", type=click.Choice(["recorded", "opencode"]), default="recorded", show_default=True,
-              help="Play the recorded session, or drive the real OpenCode with a scripted model.")  # fmt: skip
+@click.option("--host", type=click.Choice(["scripted", "opencode"]), default="scripted", show_default=True,
+              help="Play the scripted session by itself, or in the real OpenCode with a scripted model.")  # fmt: skip
 @click.option("--disable", multiple=True, metavar="NAME", help="A hook to leave out: see what happens without it.")
 @click.option("--keep", is_flag=True, help="Keep the scratch folder, to look at what is left in it.")
 @_options.as_json
 def command(html: Path | None, host: str, disable: tuple[str, ...], keep: bool, as_json: bool) -> None:
     """Watch a coding agent's session go through all installed hooks.
 
-    A session in OpenCode's own payloads is played in a scratch folder, with your hooks and without them. Calls that are let go are really
+    A scripted session in OpenCode's payloads is played in a scratch folder, with your hooks and without them. Calls that are let go are really
     carried out there, so that both can be compared. Your projects, settings and state are left alone.
     """
     if html and not html.absolute().parent.is_dir():

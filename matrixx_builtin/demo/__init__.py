@@ -1,1 +1,1 @@
-"""A recorded session of a real agent, and the script that plays it."""
+"""A scripted session of a coding agent, and what plays it."""

@@ -174,7 +174,7 @@ def find() -> Path:
     if not named or not os.access(named, os.X_OK):
         raise MatrixxError(
             "OpenCode is not installed (npm install -g opencode-ai, or name its program in OPENCODE_BIN); "
-            "`matrixx demo` without --host plays a recorded session"
+            "`matrixx demo` without --host plays the same session without it"
         )
     if not shutil.which("rg"):
         raise MatrixxError("OpenCode cannot search without ripgrep: put `rg` on PATH (apt, brew, cargo install ripgrep)")

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from .report import Call, HookRow, HookRun, Report, StepTold, Verdict
 from .telling import clip
-from .terminal import ANSWERS, WAVES, absence, shown
+from .terminal import ANSWERS, STAND_INS, WAVES, absence, shown
 
 LANES = ("observe", "guard", "rewrite")
 """Wave of each lane; what wraps around all waves is drawn in the first."""
@@ -65,7 +65,8 @@ VERDICTS: Mapping[Verdict, str] = {
     "passed": "steps passed as they were",
 }
 HOSTS = {
-    "recorded": "A session in OpenCode's own payloads was played twice: with every installed hook, and without any.",
+    "scripted": "A scripted session in OpenCode's payloads was played twice: with every installed hook, and without any. "
+    f"{STAND_INS}: matrixx demo --host opencode.",
     "opencode": "The real OpenCode ran twice with a scripted model: with every installed hook, and without any.",
 }
 

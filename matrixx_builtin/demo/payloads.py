@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 Raw: TypeAlias = dict[str, Any]
 
 SESSION = "ses_demo"
-MODEL = {"providerID": "demo", "modelID": "recorded"}
-MODEL_INFO = {"id": "recorded", "name": "Recorded", "providerID": "demo", "limit": {"context": 128_000, "output": 4_096}, "options": {}}
+MODEL = {"providerID": "demo", "modelID": "scripted"}
+MODEL_INFO = {"id": "scripted", "name": "Scripted", "providerID": "demo", "limit": {"context": 128_000, "output": 4_096}, "options": {}}
 NOW = 1_777_888_000_000
 """The session's clock, in milliseconds since 1970: it stands still, so that two runs are alike."""
 

@@ -106,7 +106,7 @@ async def _with_hooks(stage: Stage, scratch: Scratch, disabled: Collection[str])
             async for step in player.play():
                 steps.append(step)
                 stage.step(step)
-    report = Report(host="recorded", seconds=0, installed=on, off=off, steps=tuple(steps), hooks=hook_rows(steps))
+    report = Report(host="scripted", seconds=0, installed=on, off=off, steps=tuple(steps), hooks=hook_rows(steps))
     return report, facts.Left(workshop, scratch.keys, player.read, player.notes)
 
 

@@ -17,6 +17,9 @@ WIDEST = 100
 
 NARROWEST = 60
 
+STAND_INS = "The tools are stand-ins without OpenCode's own limits (its grep stops at 100 matches); the same in the real program"
+"""What a person should know who compares a scripted session with a real one."""
+
 STYLES = {"blocked": "bold white on red", "changed": "bold black on yellow", "noted": "bold black on cyan", "passed": "green"}
 WAVES = {"around": "around", "observe": "look", "guard": "judge", "rewrite": "change"}
 ANSWERS = {
@@ -75,6 +78,8 @@ class Terminal:
         if report.kept:
             self.console.print(f"The scratch folder is kept: {report.kept}", soft_wrap=True)
         self.console.print(summary(report))
+        if report.host == "scripted":
+            self.console.print(Text(f"{STAND_INS}: matrixx demo --host opencode", style="dim"))
         if page:
             self.console.print(f"The page is written: {page}", soft_wrap=True)
         else:

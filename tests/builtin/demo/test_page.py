@@ -52,7 +52,7 @@ def hostile() -> Report:
         instead=evil,
     )
     step = StepTold(number=1, title=evil, what=evil, action=evil, verdict="blocked", result=evil, missing=evil, harm=evil, calls=(call,))
-    return Report(host="recorded", seconds=1, installed=(evil,), off={evil: evil}, steps=(step,), problems=(evil,))
+    return Report(host="scripted", seconds=1, installed=(evil,), off={evil: evil}, steps=(step,), problems=(evil,))
 
 
 def test_the_page_is_whole_and_loads_nothing(shown: Shown) -> None:
@@ -78,5 +78,5 @@ def test_no_text_of_a_report_becomes_markup() -> None:
 def test_a_bar_stays_in_its_lane_however_long_it_took(ms: float) -> None:
     call = Call(hook="chat.message", ms=ms, ran=(HookRun(plugin="x", wave="observe", ms=ms, answer="none"),))
     step = StepTold(number=1, title="t", what="prompt", action="a", verdict="passed", calls=(call,))
-    text = page(Report(host="recorded", seconds=1, installed=("x",), steps=(step,)))
+    text = page(Report(host="scripted", seconds=1, installed=("x",), steps=(step,)))
     assert all(0 < float(width) <= 100 for width in re.findall(r"--w:([\d.]+)%", text))

@@ -134,7 +134,7 @@ def test_a_broken_hook_is_shown_and_counted_as_failed(play: Callable[..., tuple[
     assert "g failed" in on_a_terminal(steps)
     rows = {row.hook: row for row in hook_rows(steps)}
     assert (rows["g"].errors, rows["g"].blocks, rows["w"].errors) == (1, 0, 0)
-    assert "g failed" in page(Report(host="recorded", seconds=1, installed=("g", "w"), steps=tuple(steps)))
+    assert "g failed" in page(Report(host="scripted", seconds=1, installed=("g", "w"), steps=tuple(steps)))
 
 
 def test_the_model_reads_refusals_results_and_notes_but_not_its_own_words(play: Callable[..., tuple[list[StepTold], Player]]) -> None:
