@@ -6,6 +6,7 @@ docs/settings.md from the settings models.
 
 import importlib
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -103,8 +104,8 @@ def _shape(field: dict[str, Any]) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, list | dict):
-        return f"{len(value)} entries" if len(value) > 3 else f"`{value}`"
-    return f'`"{value}"`' if isinstance(value, str) else f"`{str(value).lower()}`"
+        return f"{len(value)} entries" if len(value) > 3 else f"`{json.dumps(value)}`"
+    return f"`{json.dumps(value)}`"
 
 
 def settings_page() -> str:
