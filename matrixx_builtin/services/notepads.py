@@ -68,7 +68,8 @@ class Notepads:
         if not text or len(text) > LONGEST_NOTE:
             raise RecordError(f"a note has 1 to {LONGEST_NOTE} characters, not {len(text)}")
         path = self.bucket(plan) / f"{kind}.md"
-        append(path, f"## {_now()}\n\n{text}\n\n")
+        with locked(self.folder):
+            append(path, f"## {_now()}\n\n{text}\n\n")
         return path
 
     def start(self, task_id: str, subject: str, plan: str = "", priority: str = "medium") -> Path:

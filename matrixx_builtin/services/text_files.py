@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import os
 import stat
 import tempfile
@@ -115,7 +116,7 @@ def overwrite(path: Path, content: bytes) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """Add to a file, which is made if need be, in one write that no other writer's can get into."""
+    """Add to a file, which is made if need be, all or nothing; whoever appends to it too must hold the same lock."""
     with _told(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -123,7 +124,19 @@ def append(path: Path, text: str) -> None:
         with os.fdopen(handle, "ab", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise RecordError(f"{path} is no plain file")
-            file.write(text.encode("utf-8", "replace"))
+            _add(file, text.encode("utf-8", "replace"))
+
+
+def _add(file: io.FileIO, content: bytes) -> None:
+    """Write all of it; a disk that is full takes a part first and tells only at the next write."""
+    before = os.fstat(file.fileno()).st_size
+    try:
+        written = 0
+        while written < len(content):
+            written += file.write(content[written:])
+    except OSError:
+        file.truncate(before)
+        raise
 
 
 def _draft(path: Path, content: bytes, mode: int) -> Path:

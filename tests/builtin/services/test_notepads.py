@@ -43,7 +43,7 @@ def pads(project: Path) -> Notepads:
 def test_a_plan_that_is_there_has_its_own_bucket(pads: Notepads, plan: str, bucket: str) -> None:
     assert pads.bucket(plan) == pads.folder / bucket
     assert pads.note("learnings", "x", plan) == pads.folder / bucket / "learnings.md"
-    assert {path.name for path in pads.folder.iterdir()} == {bucket}
+    assert {path.name for path in pads.folder.iterdir() if path.is_dir()} == {bucket}
 
 
 def test_notes_are_added_and_never_changed(pads: Notepads) -> None:
