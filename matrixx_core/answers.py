@@ -1,5 +1,6 @@
 """What a hook may answer: nothing, a stop, some text to add, or the event changed."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -40,6 +41,11 @@ class Inject:
     priority: Priority = "normal"
 
 
+LONGEST = 1_200
+"""Characters of each part of a refusal."""
+
+_CONTROLS = re.compile("[^\\n\\t\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\U0010ffff]")
+
 Answer: TypeAlias = Event | Block | Allow | Inject | None
 
 
@@ -47,9 +53,15 @@ def refusal(block: Block, plugin: str) -> str:
     """What the model reads in place of a result: what was hit, by which hook, the alternative, and the way out."""
     if isinstance(block, Done):
         return block.reason
-    lines = [f"Blocked by Matrixx hook {plugin!r}: {block.reason}"]
+    lines = [f"Blocked by Matrixx hook {plugin!r}: {_readable(block.reason)}"]
     if block.instead:
-        lines.append(f"Instead: {block.instead}")
-    person = block.person or f'switch this hook off with "disabled_hooks": ["{plugin}"] in matrixx.jsonc'
+        lines.append(f"Instead: {_readable(block.instead)}")
+    person = _readable(block.person) or f'switch this hook off with "disabled_hooks": ["{plugin}"] in matrixx.jsonc'
     lines.append(f"Do not look for another way to the same effect; if it is needed, ask the user, who can {person}.")
     return "\n".join(lines)
+
+
+def _readable(text: str) -> str:
+    """The text without control characters and what is over ``LONGEST``, which no model needs to be told."""
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return _CONTROLS.sub("?", short)

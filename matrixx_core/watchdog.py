@@ -18,8 +18,8 @@ TICK = 0.25
 """Seconds between two looks at the running hook."""
 
 
-class HookTimeout(Exception):
-    """Raised inside a hook that ran longer than its deadline."""
+class HookTimeout(BaseException):
+    """Raised inside a hook that ran longer than its deadline; no ``except Exception`` of the hook's own holds it up."""
 
 
 @dataclass(slots=True)

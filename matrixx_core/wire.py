@@ -99,7 +99,7 @@ class Wire(asyncio.Protocol):
         except ValueError as error:
             why = str(error)
         log.error("a line of %d bytes from the host cannot be read: %s", size, why)
-        named = re.match(rb'\s*\{\s*"id"\s*:\s*(\d+)', line)
+        named = re.match(rb'\s*\{\s*"id"\s*:\s*(\d{1,18})\b', line)
         self.send({"id": int(named.group(1)), "error": why} if named else {"op": "error", "error": why})
         return None
 

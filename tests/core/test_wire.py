@@ -63,6 +63,7 @@ def test_lines_arrive_whole_however_they_are_cut(chunk: int) -> None:
         (b'{"id": 7, "hook": ', {"id": 7}),
         (b'{"id": 8, "x": "\x00\xff"}', {"id": 8}),
         (b"[" * 100_000, {"op": "error"}),
+        (b'{"id": ' + b"9" * 5_000 + b', "x"', {"op": "error"}),
     ],
 )
 def test_a_line_that_is_no_object_is_answered_and_the_next_one_served(line: bytes, answer: Message) -> None:

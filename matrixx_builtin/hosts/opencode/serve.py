@@ -2,7 +2,9 @@
 
 import gc
 import logging
+import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ PROTOCOL = 1
 
 WATCH = 0.5
 """Seconds between two looks at the settings files, for calls that the bridge answers without us."""
+
+LEAVE = 2.0
+"""Seconds for what plugins left running when the host is gone; then the process ends without it."""
 
 log = logging.getLogger("matrixx")
 
@@ -144,18 +149,17 @@ class Engine:
         number = message.get("id")
         try:
             answer = await (await self._adapter()).hook(text(message["hook"]), table(message.get("input")), table(message.get("output")))
+            reply: Message = {"id": number}
+            if answer.refusal:
+                reply["block"] = answer.refusal
+            if answer.edits:
+                reply["edits"] = answer.edits
+            if answer.follow:
+                reply["follow"] = True
+            self.wire.send(reply)
         except Exception as error:
             log.exception("hook %r could not be answered", message["hook"])
             self.wire.send({"id": number, "error": f"{type(error).__name__} in the engine"})
-            return
-        reply: Message = {"id": number}
-        if answer.refusal:
-            reply["block"] = answer.refusal
-        if answer.edits:
-            reply["edits"] = answer.edits
-        if answer.follow:
-            reply["follow"] = True
-        self.wire.send(reply)
 
 
 async def _warm_up() -> None:
@@ -171,7 +175,10 @@ def main() -> None:
     """Speak with the bridge on standard input and output until it ends."""
     source, sink = claim_stdio()
     logs.start()
-    anyio.run(_serve, source, sink)
+    try:
+        anyio.run(_serve, source, sink)
+    finally:
+        _leave()
 
 
 async def _serve(source: int, sink: int) -> None:
@@ -179,3 +186,10 @@ async def _serve(source: int, sink: int) -> None:
     wire = Wire()
     await wire.connect(source, sink)
     await Engine(wire).run()
+    _leave()
+
+
+def _leave() -> None:
+    last = threading.Timer(LEAVE, os._exit, (0,))
+    last.daemon = True
+    last.start()

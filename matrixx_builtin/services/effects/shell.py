@@ -40,6 +40,8 @@ DEEPEST = 72
 """How many programs may stand within each other (``sh -c "sh -c ..."``, ``$(...)``) before the rest is called unknown."""
 LARGEST = 16_384
 """Past this length a program with many heredocs or pipes is read in pieces: parsing those costs more than their length."""
+LONGEST_PROGRAM = 4 * LONGEST_TEXT
+"""How much of a program is read (Linux takes 128 KiB in one argument)."""
 LONGEST_VALUE = 4096
 """How long a variable's value may be before its end is called unknown."""
 ROUNDS = 24
@@ -113,6 +115,9 @@ class Shell:
         with self.deeper(how) as allowed:
             if not allowed:
                 return DYNAMIC
+            if len(text) > LONGEST_PROGRAM:
+                self.ledger.doubt("limit", f"{how} runs more than is read")
+                text = text[:LONGEST_PROGRAM]
             self.captures = self.captures or _CAPTURES.search(text) is not None
             pieces = _pieces(extract(shown(text), self.heredocs), self.ledger)
             return self.fed(stdin, lambda: "".join([self._parsed(piece) for piece in pieces]))
