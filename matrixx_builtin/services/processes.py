@@ -55,7 +55,8 @@ async def run(  # noqa: PLR0913 - what a program needs; all but argv by name
     deadline, and when the caller is cancelled, the whole group is ended; what the program started and left behind goes with it.
     """
     try:
-        transport, watcher = await _start(argv, cwd, env, limit_bytes, reads=input is not None)
+        with anyio.CancelScope(shield=True):  # cancelled half-way, the program would run on with nobody to end it
+            transport, watcher = await _start(argv, cwd, env, limit_bytes, reads=input is not None)
     except (OSError, ValueError) as error:
         return Finished(NOT_FOUND, "", f"{argv[0]!r} cannot be started: {error}")
     timed_out = False
