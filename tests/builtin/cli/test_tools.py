@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -90,26 +91,60 @@ def test_what_a_tool_writes_is_on_disk(tmp_path: Path) -> None:
     assert json.loads(path.read_text("utf-8"))["subject"] == "write docs"
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # mcp's client does not wait for the end of a server that is slow to end
-def test_over_mcp_the_same_tools_pass_the_same_guards(site: Path, tmp_path: Path) -> None:
+unwaited = pytest.mark.filterwarnings("ignore::ResourceWarning")
+"""mcp's client does not wait for the end of a server that is slow to end."""
+
+
+def over_mcp(project: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[list[str], list[tuple[bool, str]]]:
+    """The names of the tools, and for each call whether it failed and what was answered."""
     mcp = pytest.importorskip("mcp")
     from mcp.client.stdio import stdio_client
 
-    async def talk() -> tuple[list[str], Any, Any]:
+    async def talk() -> tuple[list[str], list[Any]]:
         server = mcp.StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "matrixx_builtin", "mcp", "--project", str(tmp_path)],
-            env={"PYTHONPATH": str(site), "MATRIXX_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)},
+            command=sys.executable, args=["-m", "matrixx_builtin", "mcp", "--project", str(project)], env=dict(os.environ)
         )
         with anyio.fail_after(60):
             async with stdio_client(server) as (incoming, outgoing), mcp.ClientSession(incoming, outgoing) as session:
                 await session.initialize()
                 names = [one.name for one in (await session.list_tools()).tools]
-                return names, await session.call_tool("say", {"text": "hi"}), await session.call_tool("say", {"text": "bad"})
+                return names, [await session.call_tool(name, args) for name, args in calls]
 
-    names, good, bad = anyio.run(talk)
+    names, answers = anyio.run(talk)
     gc.collect()  # what it left open is told here, not in the middle of another test
+    return names, [(answer.is_error, answer.content[0].text) for answer in answers]
+
+
+@unwaited
+@pytest.mark.usefixtures("site")
+def test_over_mcp_the_same_tools_pass_the_same_guards(tmp_path: Path) -> None:
+    names, (good, bad) = over_mcp(tmp_path, ("say", {"text": "hi"}), ("say", {"text": "bad"}))
     assert {"say", "task_create"} <= set(names)
-    assert (good.is_error, good.content[0].text) == (False, "HI")
-    assert bad.is_error
-    assert "that is not said here" in bad.content[0].text
+    assert good == (False, "HI")
+    assert bad[0] and "that is not said here" in bad[1]
+
+
+@unwaited
+@pytest.mark.parametrize("way", ["shell", "mcp"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"filePath": ".env", "edits": [{"op": "append", "lines": "TOKEN=new"}]},
+        {"filePath": ".env", "delete": True},
+        {"filePath": "app.py", "rename": ".env.local"},
+        {"filePath": ".matrixx/matrixx.json", "delete": True},
+    ],
+)
+def test_a_shipped_tool_passes_the_shipped_guards(tmp_path: Path, way: str, args: dict[str, Any]) -> None:
+    there = {".env": "TOKEN=old", "app.py": "a = 1", ".matrixx/matrixx.json": '{"experimental": {"hashline_edit": true}}'}
+    (tmp_path / ".matrixx").mkdir()
+    for name, text in there.items():
+        (tmp_path / name).write_text(text)
+    if way == "shell":
+        told = matrixx("tool", "edit", json.dumps(args), "--project", str(tmp_path), code=1)["error"]
+    else:
+        _, [(failed, told)] = over_mcp(tmp_path, ("edit", args))
+        assert failed
+    assert ("self-protection" if "matrixx" in args["filePath"] else "env-file-write-guard") in told
+    assert {name: (tmp_path / name).read_text() for name in there} == there
+    assert not (tmp_path / ".env.local").exists()
