@@ -36,7 +36,7 @@ TWO_WRITES = Scenario.model_validate({
     "expect": [],
 })  # fmt: skip
 
-SOON = {"hooks": {name: {"deadline_ms": 500} for name in ("secret-leak-guard", "input-secret-guard")}}
+SOON = {"hooks": {name: {"deadline_ms": 2_000} for name in ("secret-leak-guard", "input-secret-guard")}}
 """The bridge waits for twice the longest deadline and two seconds: three seconds with these."""
 
 
