@@ -54,11 +54,13 @@ async def run(  # noqa: PLR0913 - what a program needs; all but argv by name
     ``env`` is added to our own environment. A program that cannot be started is code 127 with the reason in ``stderr``. At the
     deadline, and when the caller is cancelled, the whole group is ended; what the program started and left behind goes with it.
     """
+    started: list[tuple[asyncio.SubprocessTransport, _Watcher]] = []
     try:
         with anyio.CancelScope(shield=True):  # cancelled half-way, the program would run on with nobody to end it
-            transport, watcher = await _start(argv, cwd, env, limit_bytes, reads=input is not None)
+            started.append(await _start(argv, cwd, env, limit_bytes, reads=input is not None))
     except (OSError, ValueError) as error:
         return Finished(NOT_FOUND, "", f"{argv[0]!r} cannot be started: {error}")
+    [(transport, watcher)] = started
     timed_out = False
     try:
         _feed(transport, input)
