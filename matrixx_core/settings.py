@@ -212,6 +212,9 @@ def settings_files(directory: Path | str) -> list[Path]:
 
 FILES = ("matrixx.jsonc", "matrixx.json")
 
+LARGEST = 65_536
+"""Bytes in a settings file; the parser for comments takes two seconds for as many, and a clone may bring any file."""
+
 
 def installed_names() -> Names:
     """Old, retired and seed names, from every module of the entry-point group ``matrixx.names``."""
@@ -285,6 +288,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def _file_in(settings: Settings, folder: Path) -> Path | None:
     present = [folder / name for name in FILES if (folder / name).is_file()]
+    for odd in (path for path in (folder / name for name in FILES) if path not in present and os.path.lexists(path)):
+        settings.problems.append(Problem(f"{odd}:1", "ignored because it is no file, or a link that leads to none"))
     for ignored in present[1:]:
         settings.problems.append(Problem(f"{ignored}:1", f"ignored because {present[0].name} stands beside it"))
     return present[0] if present else None
@@ -294,7 +299,7 @@ def _read(settings: Settings, path: Path | None, scope: Scope) -> Source | None:
     if path is None:
         return None
     try:
-        content = path.read_bytes()
+        content = _content(path)
         text = content.decode("utf-8-sig")
         raw = _parsed(text) if text.strip() else {}
     except (OSError, ValueError, RecursionError) as error:
@@ -304,6 +309,14 @@ def _read(settings: Settings, path: Path | None, scope: Scope) -> Source | None:
         settings.problems.append(Problem(f"{path}:1", "this file is ignored as a whole: it must hold one object"))
         return None
     return Source(path, scope, text, raw, trusted=scope == "user" or is_trusted(path, content))
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST} bytes")
+    return content
 
 
 def _parsed(text: str) -> Any:

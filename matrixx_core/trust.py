@@ -56,9 +56,10 @@ def _file() -> Path:
 
 
 def _store() -> dict[str, str]:
+    path = _file()
     try:
-        found: Any = json.loads(_file().read_text("utf-8"))
-    except (OSError, ValueError):
+        found: Any = json.loads(path.read_text("utf-8")) if path.is_file() else {}  # a pipe would keep us waiting
+    except (OSError, ValueError, RecursionError):
         return {}
     return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 

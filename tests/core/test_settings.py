@@ -1,5 +1,7 @@
 """Whatever is wrong in one place of a settings file, all that is right elsewhere holds (C39)."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -178,3 +180,49 @@ def test_no_value_of_any_section_is_an_error(raw: dict[str, object]) -> None:
 def test_a_merge_never_loses_a_disabled_name(base: dict[str, object], over: dict[str, object]) -> None:
     base["disabled_hooks"], over["disabled_hooks"] = ["a"], ["b"]
     assert merge(base, over)["disabled_hooks"] == ["a", "b"]
+
+
+def as_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def as_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def as_loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def as_endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def as_huge(path: Path) -> None:
+    path.write_text("{\n" + "// a comment that takes its time\n" * 100_000 + "}")
+
+
+def as_deep(path: Path) -> None:
+    path.write_text('{"hooks":' * 50_000)
+
+
+def as_binary(path: Path) -> None:
+    path.write_bytes(b"\xff\x00{")
+
+
+@pytest.mark.parametrize("make", [as_folder, as_pipe, as_loop, as_endless, as_huge, as_deep, as_binary])
+def test_what_is_no_settings_file_is_told_and_holds_nothing_up(home: Path, project: Path, make: Callable[[Path], None]) -> None:
+    user_file(home, '{"disabled_hooks": ["quality-gate"]}')
+    odd = project / "matrixx.jsonc"
+    make(odd)
+    settings = load_settings(project, names=NAMES)
+    assert list(settings.disabled(KNOWN)) == ["quality-gate"]
+    assert [str(problem).startswith(f"{odd}:1: ") for problem in settings.problems] == [True]
+
+
+@pytest.mark.parametrize("make", [as_folder, as_pipe, as_loop, as_deep, as_binary])
+def test_a_trust_store_that_is_none_trusts_nothing(home: Path, project: Path, make: Callable[[Path], None]) -> None:
+    state = trust.state_dir()
+    state.mkdir(parents=True, exist_ok=True)
+    make(state / "trust.json")
+    assert not trust.is_trusted(project / "matrixx.jsonc", b"{}")
