@@ -1,12 +1,13 @@
 """What a hook may answer where it runs: whatever else it gives back is its failure, not the host's."""
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from .answers import Allow, Block, Inject, Priority
-from .events import Event, Place
+from .events import Event, Message, Place, Transcript
 from .plan import Wave
 from .timing import AnswerKind
 
@@ -45,7 +46,21 @@ def _changed(answer: Event, event: Event) -> AnswerKind:
                 _field(type(event), name).validate_python(value, strict=True)
             except ValidationError:  # its text would hold the value
                 raise TypeError(f"changed {name!r} to a {type(value).__name__} that {type(event).__name__} does not take") from None
+    if isinstance(answer, Transcript) and isinstance(event, Transcript):
+        known = set(map(id, event.messages))
+        for message in answer.messages:
+            if id(message) not in known and not _is_whole(message):
+                raise TypeError("changed a message to one whose info is no mapping, or whose parts are no tuple of mappings")
     return "change"
+
+
+def _is_whole(message: Message) -> bool:
+    info, parts = cast(object, message.info), cast(object, message.parts)
+    return (
+        isinstance(info, Mapping)
+        and isinstance(parts, tuple)
+        and all(isinstance(part, Mapping) for part in cast("tuple[object, ...]", parts))
+    )
 
 
 @lru_cache(maxsize=256)

@@ -28,7 +28,7 @@ from matrixx_core.markers import Subjects
 from matrixx_core.session import Session
 
 from ...services import context, wake
-from .translate import HOOKS, Edit, Raw, table, text
+from .translate import HOOKS, Edit, Raw, Translation, table, text
 
 log = logging.getLogger("matrixx")
 
@@ -102,7 +102,7 @@ class OpenCode:
         answer.outcomes.append(outcome)
         answer.refusal = outcome.refusal
         if not outcome.block:
-            answer.edits += translation.write(event, outcome.event, output)
+            answer.edits += _edits(name, translation, event, outcome.event, output)
         await self._settle(session, event, outcome, answer, output)
         return answer
 
@@ -240,6 +240,15 @@ class OpenCode:
             done.set()
             calls.telling.pop(call_id, None)
         return calls.failed[call_id]
+
+
+def _edits(name: str, translation: Translation, before: Event, after: Event, output: Raw) -> list[Edit]:
+    """What hooks changed; a change that cannot be told to OpenCode is left out, and the guards' verdict holds."""
+    try:
+        return list(translation.write(before, after, output))
+    except Exception:
+        log.exception("what hooks changed at %r cannot be given to OpenCode", name)
+        return []
 
 
 def _is_failure(part: Raw) -> bool:

@@ -17,6 +17,7 @@ from matrixx_builtin.hosts.opencode.translate import HOOKS, apply
 from matrixx_core import (
     Allow,
     Block,
+    ChatHeaders,
     ChatMessage,
     Command,
     Compaction,
@@ -27,6 +28,7 @@ from matrixx_core import (
     ToolCall,
     ToolFailure,
     ToolResult,
+    Transcript,
     guard,
     rewrite,
 )
@@ -285,6 +287,41 @@ def test_environment_and_compaction_are_extended() -> None:
     one = adapter(plugin("x", shell_env, session_compacting))
     assert ask(one, "shell.env", {"cwd": "/", "sessionID": "s"}, {"env": {"A": "1"}}).edits == [(["env"], {"A": "1", "CI": "true"})]
     assert ask(one, "experimental.session.compacting", {"sessionID": "s"}, {"context": []}).edits == [(["context"], ["keep this"])]
+
+
+def test_a_change_that_opencode_cannot_be_told_costs_only_itself(caplog: pytest.LogCaptureFixture) -> None:
+    class Odd(dict[str, str]):
+        def __ne__(self, other: object) -> bool:
+            raise ValueError("not to be compared")
+
+    @rewrite
+    def chat_headers(headers: ChatHeaders) -> ChatHeaders:
+        return headers.model_copy(update={"headers": Odd(a="b")})
+
+    one = adapter(plugin("x", chat_headers))
+    assert ask(one, "chat.headers", {"sessionID": "s"}, {"headers": {"c": "d"}}).edits == []
+    assert "cannot be given to OpenCode" in caplog.text
+
+
+@pytest.mark.parametrize("parts", [None, "text", [{"type": "text"}], ({"type": "text"}, 7)])
+def test_a_message_with_odd_parts_is_the_hooks_failure(parts: Any) -> None:
+    @rewrite
+    def messages_transform(transcript: Transcript) -> Transcript:
+        (only,) = transcript.messages
+        return transcript.model_copy(update={"messages": (only.model_copy(update={"parts": parts}),)})
+
+    @guard
+    def judge(transcript: Transcript) -> Inject:
+        return Inject("a note")
+
+    judge.__name__ = "messages_transform"
+    one = adapter(plugin("x", messages_transform), plugin("y", judge))
+    payload = {
+        "messages": [{"info": {"id": "m1", "role": "user", "sessionID": "s"}, "parts": [{"id": "p1", "type": "text", "text": "hi"}]}]
+    }
+    answer = ask(one, "experimental.chat.messages.transform", {}, payload)
+    assert [ran.plugin for ran in answer.outcomes[0].ran if ran.answer == "error"] == ["x"]
+    assert "a note" in str(answer.edits)
 
 
 def test_the_bridge_is_asked_only_for_what_a_hook_wants() -> None:
