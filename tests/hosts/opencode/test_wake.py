@@ -14,6 +14,7 @@ from .runner import Opened, Runner, install, start
 from .test_bridge import run
 
 OFFERS = """'''Offer a prompt each time a session falls idle, and count these times.'''
+from pathlib import Path
 from matrixx_builtin.services import wake
 from matrixx_core import Session, SessionEvent, rewrite
 
