@@ -14,7 +14,7 @@ CORE_LAYERS = (
     {"answers", "settings"},
     {"markers", "session", "client"},
     {"tools", "specs", "plan"},
-    {"timing", "watchdog", "notes"},
+    {"timing", "watchdog", "notes", "taken"},
     {"loading", "dispatch"},
     {"host", "wire"},
     {"testing"},
