@@ -175,21 +175,16 @@ def main() -> None:
     """Speak with the bridge on standard input and output until it ends."""
     source, sink = claim_stdio()
     logs.start()
-    try:
-        anyio.run(_serve, source, sink)
-    finally:
-        _leave()
+    anyio.run(_serve, source, sink)
 
 
 async def _serve(source: int, sink: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the host's terminal is the host's to answer
     wire = Wire()
     await wire.connect(source, sink)
-    await Engine(wire).run()
-    _leave()
-
-
-def _leave() -> None:
-    last = threading.Timer(LEAVE, os._exit, (0,))
-    last.daemon = True
-    last.start()
+    try:
+        await Engine(wire).run()
+    finally:
+        last = threading.Timer(LEAVE, os._exit, (0,))
+        last.daemon = True
+        last.start()

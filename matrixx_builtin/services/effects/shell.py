@@ -40,7 +40,7 @@ DEEPEST = 72
 """How many programs may stand within each other (``sh -c "sh -c ..."``, ``$(...)``) before the rest is called unknown."""
 LARGEST = 16_384
 """Past this length a program with many heredocs or pipes is read in pieces: parsing those costs more than their length."""
-LONGEST_PROGRAM = 4 * LONGEST_TEXT
+LONGEST_PROGRAM = LONGEST_TEXT
 """How much of a program is read (Linux takes 128 KiB in one argument)."""
 LONGEST_VALUE = 4096
 """How long a variable's value may be before its end is called unknown."""

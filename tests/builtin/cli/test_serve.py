@@ -54,3 +54,38 @@ def test_nothing_but_the_conversation_is_on_standard_output_and_the_rest_is_in_t
         assert (engine.stdout.read(), engine.stderr.read(), engine.wait(timeout=30)) == ("", "", 0)
     log = (home / "state" / "matrixx.log").read_text()
     assert all(word in log for word in ("imported", "called", "complained", "spawned"))
+
+
+STUBBORN = """
+import asyncio, threading, time
+from matrixx_core import ToolCall, observe
+
+@observe
+async def tool_execute_before(call: ToolCall) -> None:
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+"""
+
+
+def test_what_a_plugin_leaves_running_does_not_keep_the_engine(install: Install, project: Path) -> None:
+    install("stubborn", STUBBORN)
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "matrixx_builtin", "serve", "opencode"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=project,
+        text=True,
+    )
+    with engine:
+        assert engine.stdin and engine.stdout
+        print(json.dumps({"op": "hello", "protocol": 1, "directory": str(project)}), file=engine.stdin, flush=True)
+        assert json.loads(engine.stdout.readline())["op"] == "ready"
+        print(json.dumps({"id": 1, **write_call("x")}), file=engine.stdin, flush=True)
+        assert json.loads(engine.stdout.readline()) == {"id": 1}
+        engine.stdin.close()
+        assert engine.wait(timeout=30) == 0

@@ -488,3 +488,9 @@ def test_a_mention_is_no_use(command: str, bash: Callable[[str], Effects], secre
 
 def test_a_command_without_anything_special_is_fully_known(bash: Callable[[str], Effects]) -> None:
     assert bash("ls -la src").unknown == ()
+
+
+@pytest.mark.parametrize("padding", ["echo a;", "a", "(", "'", "|", "$(("])
+def test_what_is_longer_than_any_shell_takes_is_known_to_be_cut(padding: str, bash: Callable[[str], Effects]) -> None:
+    found = bash(padding * (2_000_000 // len(padding)) + "\ncat .env")
+    assert any(reason.startswith("limit:") for reason in found.unknown)
