@@ -3,6 +3,9 @@
 What a model reads is sent to its provider. Any tool and any shell route counts (``cat``, ``source``, ``git show HEAD:.env``, ``cp``, a
 script's ``open``); looking from outside (``ls``, ``test -f``, ``git check-ignore``) passes. ``.env.example`` and its like pass, and so
 does ``.envrc``, which is a script: who keeps secrets in it adds it to ``blocked_patterns``.
+
+Not refused: what reads a whole directory (``grep -r TODO .``, ``tar c .``), and programs or scripts already on the disk that read the file
+themselves. A call that is too long or nested too deep to be understood is refused.
 """
 
 from matrixx_builtin.services.effects import effects_of
