@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ class Engine:
         self._ready = anyio.Event()
         self._hello: Message = {}
         self._greeted = anyio.Event()
+        self._numbers = count(1)
         self._asked: dict[int, tuple[anyio.Event, Message]] = {}
 
     async def run(self) -> None:
@@ -56,9 +58,7 @@ class Engine:
 
     async def request(self, method: str, path: str, body: Any) -> Any:
         """One call of OpenCode's API, made by the bridge inside the OpenCode process."""
-        number = len(self._asked) + 1
-        while number in self._asked:
-            number += 1
+        number = next(self._numbers)  # never one again: a late answer must not pass for another's
         answered, reply = self._asked[number] = anyio.Event(), {}
         self.wire.send({"op": "rpc", "id": number, "method": method, "path": path, **({} if body is None else {"body": body})})
         try:
