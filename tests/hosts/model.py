@@ -1,16 +1,16 @@
-"""A scripted model behind the OpenAI protocol, on loopback: every scenario under its own base URL, so that runs may overlap."""
+"""A scripted model on loopback, behind each protocol that hosts speak: every scenario has its own URL, so that runs may overlap."""
 
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
-from .played import Message, Request
+from .played import Request
+from .protocols import anthropic, openai
 from .scenario import Call, Turn
 from .values import filled
 
@@ -19,6 +19,9 @@ Classify: TypeAlias = Callable[[Body, Mapping[str, str]], str]
 """``classify(body, headers)``: who asks; headers have lower-case names. A kind without turns gets ``DONE``."""
 
 DONE = Turn(say="done")
+
+PROTOCOLS = {one.PATH: one for one in (anthropic, openai)}
+"""By the path below a run's URL."""
 
 
 @dataclass(slots=True)
@@ -62,7 +65,7 @@ def _newest_results(request: Request) -> str:
 
 
 class Model:
-    """The server; ``play`` adds a run and returns its base URL and its script."""
+    """The server; ``play`` adds a run and returns its URL, below which each protocol has its path, and its script."""
 
     def __init__(self, classify: Classify) -> None:
         self.classify = classify
@@ -73,13 +76,13 @@ class Model:
 
     def play(self, name: str, turns: Mapping[str, Sequence[Turn]]) -> tuple[str, Script]:
         script = self.scripts[name] = Script({kind: list(one) for kind, one in turns.items()})
-        return f"http://127.0.0.1:{self.server.server_address[1]}/{name}/v1", script
+        return f"http://127.0.0.1:{self.server.server_address[1]}/{name}", script
 
-    def next(self, script: Script, body: Body, headers: Mapping[str, str]) -> tuple[Turn, list[tuple[str, Call]]]:
+    def next(self, script: Script, body: Body, headers: Mapping[str, str], protocol: Any) -> tuple[Turn, list[tuple[str, Call]]]:
         """Take down a request and choose its answer: the turn, and its calls with their ids."""
         kind = self.classify(body, headers)
         with self.lock:
-            turn = script.next(Request(kind, tuple(map(_message, body.get("messages", ()))), json.dumps(body, ensure_ascii=False)))
+            turn = script.next(Request(kind, protocol.messages(body), json.dumps(body, ensure_ascii=False)))
             return turn, [(f"call_{kind}_{script.number(kind)}", call) for call in turn.made_calls]
 
 
@@ -98,7 +101,7 @@ def serving(classify: Classify) -> Iterator[Model]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """``POST /NAME/v1/chat/completions``, streamed."""
+    """``POST /NAME/`` and the path of a protocol; answers are streamed."""
 
     protocol_version = "HTTP/1.1"
     model: Model
@@ -106,19 +109,25 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_args: Any) -> None:
         """Nothing: the requests themselves are kept."""
 
+    def do_HEAD(self) -> None:
+        """A host that looks whether its provider can be reached."""
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length") or 0))
-        _, name, _, rest = self.path.split("/", 3)
-        script = self.model.scripts.get(name)
-        if script is None or rest != "chat/completions":
+        name, _, rest = self.path.partition("?")[0].removeprefix("/").partition("/")
+        script, protocol = self.model.scripts.get(name), PROTOCOLS.get(f"/{rest}")
+        if script is None or protocol is None:
             self._whole(404, {"error": {"message": f"nothing is at {self.path}"}})
             return
         body: dict[str, Any] = json.loads(content)
-        turn, calls = self.model.next(script, body, {key.lower(): value for key, value in self.headers.items()})
+        turn, calls = self.model.next(script, body, {key.lower(): value for key, value in self.headers.items()}, protocol)
         if turn.error:
             self._whole(turn.error, turn.body)
         else:
-            self._stream(body, turn, calls)
+            self._stream(protocol.answer(body, turn, calls))
 
     def _whole(self, status: int, answer: Body) -> None:
         content = json.dumps(answer).encode()
@@ -128,38 +137,14 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _stream(self, body: Body, turn: Turn, calls: Sequence[tuple[str, Call]]) -> None:
+    def _stream(self, events: Iterator[bytes]) -> None:
         self.close_connection = True
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
         try:
-            for chunk in _chunks(turn, calls):
-                whole = {"id": "chunk", "object": "chat.completion.chunk", "created": int(time.time()), "model": body.get("model"), **chunk}
-                self.wfile.write(b"data: " + json.dumps(whole).encode() + b"\n\n")
-            self.wfile.write(b"data: [DONE]\n\n")
+            for event in events:
+                self.wfile.write(event)
         except (BrokenPipeError, ConnectionResetError):
             return  # the host has ended the turn
-
-
-def _chunks(turn: Turn, calls: Sequence[tuple[str, Call]]) -> Iterator[Body]:
-    yield _choice({"role": "assistant", "content": turn.say})
-    for index, (identity, call) in enumerate(calls):
-        head = {"index": index, "id": identity, "type": "function", "function": {"name": call.tool, "arguments": ""}}
-        yield _choice({"tool_calls": [head]})
-        yield _choice({"tool_calls": [{"index": index, "function": {"arguments": call.raw or json.dumps(call.args)}}]})
-    yield _choice({}, "tool_calls" if calls else "stop")
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, **turn.usage}
-    yield {"choices": [], "usage": {**usage, "total_tokens": usage["prompt_tokens"] + usage["completion_tokens"]}}
-
-
-def _choice(delta: Body, finish: str | None = None) -> Body:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-
-def _message(raw: Mapping[str, Any]) -> Message:
-    content = raw.get("content")
-    text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
-    number = str(raw.get("tool_call_id", "")).rpartition("_")[2]
-    return Message(str(raw.get("role")), text, int(number) if number.isdigit() else 0)

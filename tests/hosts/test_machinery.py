@@ -105,7 +105,7 @@ def test_an_executable_file_can_be_run(tmp_path: Path) -> None:
 
 def ask(url: str, headers: Mapping[str, str] | None = None) -> str:
     body = json.dumps({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}).encode()
-    with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body, dict(headers or {})), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/chat/completions", body, dict(headers or {})), timeout=10) as answer:
         return str(answer.read().decode())
 
 

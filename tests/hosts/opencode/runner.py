@@ -160,7 +160,7 @@ def _git(project: Path, home: Home, *words: str) -> None:
 def _configure(project: Path, base_url: str, model: str) -> None:
     """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
     offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}}
-    options = {"baseURL": base_url, "apiKey": "none"}
+    options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
     chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
     quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
