@@ -1,25 +1,21 @@
 """Play scenarios in the real OpenCode: one ``opencode serve``, and for each run a project directory with its own engine."""
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from matrixx_builtin.hosts.opencode import installation
-from matrixx_core.loading import ESSENTIALS, installed
-from matrixx_core.trust import trust
 
 from ..model import Body, Model, Script, serving
 from ..played import Played, state
+from ..projects import is_essential, lay_out, settle
 from ..scenario import Scenario, Turn
 from ..values import made_values
-from .program import END, Home, Server, find, make_home, seed, serve
+from .program import Home, Server, find, make_home, seed, serve
 
 __all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
 
@@ -71,7 +67,7 @@ class Runner:
         """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
         settings = {"disabled_hooks": [without]} if without else {}
         opened = self.open(scenario, where, settings)
-        if not _is_essential(without):
+        if not is_essential(without):
             install(opened.project)
         return self.finish(opened)
 
@@ -85,7 +81,7 @@ class Runner:
         url, script = self.model.play(name, _turns(scenario, where))
         _configure(project, url, PATCHING if any(call.tool == "apply_patch" for call in scenario.calls) else PLAIN)
         _lay_out(scenario, project, self.home)
-        _settle(project, self.home, {**scenario.settings, **(settings or {})})
+        settle(project, self.home.state, {**scenario.settings, **(settings or {})})
         return Opened(scenario, where, project, script, {})
 
     def finish(self, opened: Opened) -> Played:
@@ -135,26 +131,13 @@ def install(project: Path, command: Sequence[str] = (), *, fail_closed: bool = F
 
 
 def _lay_out(scenario: Scenario, project: Path, home: Home) -> None:
-    """Write the scenario's files and commit them; add its staged files; offer its tools."""
+    """Lay out the scenario's project; offer its tools."""
     seed(project / ".opencode")
     if scenario.tools:
         plugin = project / ".opencode/plugin/tools.js"
         plugin.parent.mkdir()
         plugin.write_text(f"const NAMES = {json.dumps(scenario.tools)}\n{STUBS}")
-    _git(project, home, "init", "-q")
-    (project / ".git/info").mkdir(exist_ok=True)
-    (project / ".git/info/exclude").write_text(".opencode/\n.matrixx/\nopencode.json\n")
-    for name, file in scenario.files.items():
-        file.write(project / name)
-    _git(project, home, "add", "-A")
-    _git(project, home, "commit", "-q", "--allow-empty", "-m", "begin")
-    for name, file in scenario.staged.items():
-        file.write(project / name)
-        _git(project, home, "add", name)
-
-
-def _git(project: Path, home: Home, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project, env=home.env, check=True, timeout=END)
+    lay_out(scenario, project, home.env, ignored=(".opencode/", ".matrixx/", "opencode.json"))
 
 
 def _configure(project: Path, base_url: str, model: str) -> None:
@@ -167,25 +150,9 @@ def _configure(project: Path, base_url: str, model: str) -> None:
     (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}}))
 
 
-def _settle(project: Path, home: Home, settings: Mapping[str, Any]) -> None:
-    """Write the project's settings of Matrixx and vouch for them, as a person does with ``matrixx trust``."""
-    if not settings:
-        return
-    path = project / ".matrixx/matrixx.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(settings))
-    with patch.dict(os.environ, MATRIXX_STATE_DIR=str(home.state)):
-        trust(path)
-
-
 def _turns(scenario: Scenario, where: str) -> dict[str, Sequence[Turn]]:
     """Who says the scenario's turns; to a sub-agent they are delegated by the main session's only call."""
     if where == "main":
         return {"main": scenario.turns}
     brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general"}
     return {"main": [Turn(tool="task", args=brief), Turn(say="done")], "subagent": scenario.turns}
-
-
-def _is_essential(hook: str) -> bool:
-    found = installed().get(hook)
-    return found is not None and found.group == ESSENTIALS
