@@ -1,6 +1,7 @@
 """Give the model an edit tool that names lines by number and content, and notices when they have changed.
 
-It takes the place of the host's own ``edit``, and asks the person for the same permission. The host's formatters are not run: they
+It takes the place of the host's own ``edit``, and asks the person for the same permission. With ``matrixx-hashline-read-enhancer``
+installed, the same setting makes ``read`` show the anchors; without it the model gets them from the tool's own errors. The host's formatters are not run: they
 would move lines that the model has anchors of.
 """
 
