@@ -180,6 +180,8 @@ class ToolResult(Event):
     output: str
     title: str = ""
     metadata: Mapping[str, Any] = {}
+    attachments: tuple[Part, ...] = ()
+    """Files that the model gets beside the text (``{"type": "file", "mime": "image/png", "url": "data:image/png;base64,..."}``)."""
 
     @property
     def subject(self) -> str:

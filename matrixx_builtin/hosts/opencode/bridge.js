@@ -10,8 +10,11 @@ const TOOLS_MS = 5_000 // OpenCode asks for a plugin's tools once, at init: they
 const TOOL_MS = 900_000 // the engine knows each tool's own deadline; this is the last resort
 const DISPOSE_MS = 2_000 // OpenCode waits for dispose without a limit of its own
 const LINE_LIMIT = 64 * 1024 * 1024 // the engine drops longer lines
+const ATTACHED_LIMIT = 32 * 1024 * 1024 // characters: with larger files a result goes to the engine without them
 const BACKOFF_MS = [0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]
 const GUARDED = new Set(["tool.execute.before", "chat.message", "command.execute.before"])
+
+const weigh = (files) => (Array.isArray(files) ? files.reduce((sum, one) => sum + (one?.url?.length ?? 0), 0) : 0)
 
 // What of a hook's payload the engine is sent; the rest is large, secret or has no JSON form.
 const model = (m) => m && { id: m.id ?? m.modelID, providerID: m.providerID, limit: m.limit }
@@ -21,7 +24,7 @@ const SEND = {
   "chat.params": (i, o) => [request(i), o],
   "chat.headers": (i, o) => [request(i), o],
   "experimental.chat.system.transform": (i, o) => [request(i), o],
-  "tool.execute.after": (i, o) => [i, { ...o, attachments: undefined }],
+  "tool.execute.after": (i, o) => [i, { ...o, attachments: weigh(o.attachments) <= ATTACHED_LIMIT ? o.attachments : undefined }],
 }
 
 // The name that the engine's interest is about: a tool, a command, or nothing.

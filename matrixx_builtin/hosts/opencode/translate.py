@@ -86,6 +86,7 @@ def read_result(inp: Raw, output: Raw, directory: str) -> ToolResult:
         output=_output_text(output),
         title=text(output.get("title")),
         metadata=table(output.get("metadata")),
+        attachments=objects(output.get("attachments")),
     )
 
 
@@ -101,6 +102,8 @@ def write_result(before: ToolResult, after: ToolResult, output: Raw) -> Iterator
         yield ["title"], after.title
     if after.metadata != before.metadata:
         yield ["metadata"], dict(after.metadata)
+    if after.attachments != before.attachments:
+        yield ["attachments"], [dict(one) for one in after.attachments]
 
 
 def read_chat(inp: Raw, output: Raw, _directory: str) -> ChatMessage:

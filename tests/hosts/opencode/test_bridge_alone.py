@@ -124,6 +124,18 @@ def test_the_end_of_a_call_is_told_when_something_waits_for_it(drive: Drive) -> 
     ]
 
 
+@pytest.mark.parametrize(("size", "sent"), [(1_000_000, True), (33 * 1024 * 1024, False)])
+def test_the_files_of_a_result_go_along_and_are_replaced_unless_they_are_too_large(drive: Drive, size: int, sent: bool) -> None:
+    step = after("read")
+    step["output"]["attachments"] = [{"mime": "image/png", "url": "data:" + "x" * (size // 2)}] * 2
+    edits = [[["attachments"], [{"mime": "image/png", "url": "data:y"}]]]
+    played = drive(step, ready={"interest": {"tool.execute.after": ALL}}, answers={"tool.execute.after": {"edits": edits}})
+    (received,) = [line for line in played["received"] if line.get("hook")]
+    assert ("attachments" in received["output"]) is sent
+    (result,) = played["results"]
+    assert result["output"]["attachments"] == [{"mime": "image/png", "url": "data:y"}]
+
+
 def test_what_the_engine_says_besides_its_protocol_is_passed_over(drive: Drive) -> None:
     noise = 'not json\n{"id": 99, "block": "nobody asked"}\n[]\n{}\n\n'
     played = drive(

@@ -210,6 +210,16 @@ def test_the_raw_result_of_an_mcp_tool_is_changed_in_its_own_shape() -> None:
     assert answer.edits == [(["content"], [{"type": "text", "text": "ab\nc\n\n4 characters"}, image])]
 
 
+def test_the_files_of_a_result_can_be_replaced() -> None:
+    @rewrite
+    def tool_execute_after(result: ToolResult) -> ToolResult:
+        return result.model_copy(update={"attachments": tuple({**one, "url": "data:,small"} for one in result.attachments)})
+
+    output = {"output": "read", "attachments": [{"type": "file", "mime": "image/png", "url": "data:,large"}, "odd"]}
+    answer = ask(adapter(plugin("r", tool_execute_after)), "tool.execute.after", {**BEFORE, "args": {}}, output)
+    assert answer.edits == [(["attachments"], [{"type": "file", "mime": "image/png", "url": "data:,small"}])]
+
+
 def test_a_part_of_a_prompt_gets_the_ids_that_opencode_needs() -> None:
     @rewrite
     def chat_message(message: ChatMessage) -> Inject:
