@@ -1,0 +1,81 @@
+"""What other processes ask the warm engine of a project: who it is, and to end."""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .place import Place, connect, holder, place_of
+
+ITSELF = "-"
+"""In the place of a host's name: the event ``status`` or ``stop`` is for the engine itself."""
+
+PATIENCE = 2.0
+"""Seconds for the answer, and for its end when it was told to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A running engine, as it tells of itself. ``port`` is 0, and ``problem`` says why, where HTTP is not answered."""
+
+    pid: int
+    since: float
+    version: str
+    python: str
+    plugins: str
+    port: int
+    problem: str
+    programs: Sequence[int]
+    requests: int
+
+
+def status(directory: Path) -> Status | None:
+    """The engine of the project; ``None`` if none runs, or it does not answer."""
+    told = _asked(place_of(directory), "status")
+    try:
+        return Status(**json.loads(told)) if told else None
+    except (ValueError, TypeError):
+        return None
+
+
+def stop(directory: Path) -> bool:
+    """End the engine of the project, with what it is at first, or by force; true if there was one."""
+    place = place_of(directory)
+    pid = holder(place)
+    if pid is None:
+        return False
+    _asked(place, "stop")
+    for way in (None, signal.SIGTERM, signal.SIGKILL):
+        if way is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, way)
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            if holder(place) != pid:
+                return True
+            time.sleep(0.02)
+    return True
+
+
+def hangs(directory: Path) -> int | None:
+    """The process that holds the project's place without an answer."""
+    return holder(place_of(directory))
+
+
+def _asked(place: Place, event: str) -> bytes:
+    connection = connect(place, PATIENCE)
+    if connection is None:
+        return b""
+    parts: list[Any] = []
+    with connection, contextlib.suppress(OSError):
+        connection.sendall(f"matrixx 1 {ITSELF} {event} {os.getpid()} {sys.executable}\n".encode())
+        connection.shutdown(1)
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts).partition(b"\n")[2]
