@@ -24,6 +24,7 @@ SHAPES = (
     r"(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)(?: \w+){0,3} json",
     r"(?:invalid|malformed) json",
     r"not valid json",
+    r"could not be parsed as json",
     r"json\b[^\n]{0,200}expected '[}\]]'",
     r"json\b[^\n]{0,200}unexpected eof",
     # JavaScript: V8, JavaScriptCore
@@ -43,6 +44,9 @@ SHAPES = (
     r"invalid character '[^\n]{1,8}' (?:looking for|after|in)",
 )
 _SHAPE = re.compile("|".join(SHAPES), re.IGNORECASE)
+
+UNREADABLE = re.compile(r"<tool_use_error>InputValidationError: \S{1,80} was called with input that could not be parsed as JSON")
+"""How Claude Code (2.1) begins what it says of a call that it could not read."""
 
 CUT_OFF = re.compile(r"unterminated|unexpected (?:end|eof)|eof while parsing", re.IGNORECASE)
 
@@ -65,8 +69,10 @@ def tool_execute_after(result: ToolResult) -> Inject | None:
     return _likely(result.output, result.call.tool) if _STARTS.match(result.output) else None
 
 
-@rewrite(but=QUOTING)
+@rewrite
 def tool_execute_failed(failure: ToolFailure) -> Inject | None:
+    if UNREADABLE.match(failure.error):
+        return _certain(failure.error, failure.call.tool, failure.error)
     return _likely(failure.error, failure.call.tool)
 
 

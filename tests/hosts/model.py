@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from secrets import token_hex
 from typing import Any, TypeAlias
 
 from .played import Request
@@ -83,6 +84,8 @@ class Model:
         kind = self.classify(body, headers)
         with self.lock:
             turn = script.next(Request(kind, protocol.messages(body), json.dumps(body, ensure_ascii=False)))
+            if turn.uncounted:
+                return turn, [(f"call_{token_hex(4)}x", call) for call in turn.made_calls]
             return turn, [(f"call_{kind}_{script.number(kind)}", call) for call in turn.made_calls]
 
 

@@ -14,17 +14,29 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 Ability: TypeAlias = Literal[
     "block",
+    "unread_write",
     "rewrite_input",
     "rewrite_output",
     "note",
     "failure_note",
     "prompt_block",
+    "prompt_note",
     "prompt_rewrite",
     "message_transform",
     "shell_env",
+    "shell_folder",
+    "usage",
+    "wake",
     "tools",
+    "named_tools",
+    "apply_patch",
 ]
-"""What a host must let a hook do for the scenario to be possible on it."""
+"""What a host must let a hook do for the scenario to be possible on it.
+
+``unread_write``: it asks the hooks before it looks itself whether a file was read. ``note`` is text beside a call,
+``prompt_note`` beside the person's prompt. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
+request has cost. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
+"""
 
 Where: TypeAlias = Literal["main", "subagent"]
 
@@ -54,6 +66,7 @@ class Turn(Told):
     error: int = Field(default=0, description="HTTP status to answer with instead.")
     body: dict[str, Any] = Field(default={}, description="The body of that error.")
     usage: dict[str, int] = Field(default={}, description="Token counts to report, by the protocol's names.")
+    uncounted: bool = Field(default=False, description="Its calls are a runner's own, which expectations do not count.")
     save: dict[str, str] = Field(default={}, description="Values that only the results of its calls tell: name and regular expression.")
 
     @property
@@ -143,6 +156,13 @@ class Scenario(Told):
     def calls(self) -> tuple[Call, ...]:
         """All calls in the order in which expectations count them, from 1."""
         return tuple(call for turn in self.turns for call in turn.made_calls)
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What a host must be able to do: what the scenario says, and what the tools that it calls tell."""
+        patches: set[Ability] = {"apply_patch"} if any(call.tool == "apply_patch" for call in self.calls) else set()
+        named: set[Ability] = {"named_tools"} if self.tools else set()
+        return frozenset({*self.needs, *patches, *named})
 
 
 def _file(raw: Any) -> Any:

@@ -2,40 +2,51 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from matrixx_builtin.hosts.opencode import installation
 
 from ..model import Body, Model, Script, serving
 from ..played import Played, state
 from ..projects import is_essential, lay_out, settle
-from ..scenario import Scenario, Turn
+from ..scenario import Scenario, Turn, Where
 from ..values import made_values
-from .program import Home, Server, find, make_home, seed, serve
+from .program import ANSWER, Home, Server, find, make_home, seed, serve
 
 __all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
 
 ABILITIES = frozenset(
     {
         "block",
+        "unread_write",
         "rewrite_input",
         "rewrite_output",
         "note",
         "failure_note",
         "prompt_block",
+        "prompt_note",
         "prompt_rewrite",
         "message_transform",
         "shell_env",
+        "shell_folder",
+        "usage",
+        "wake",
         "tools",
+        "named_tools",
+        "apply_patch",
     }
 )
 
 PLAIN, PATCHING = "scripted", "gpt-5-scripted"
 """Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
+
+SETTLED = 1.0
+"""Seconds after which a prompt of ours would have come: one comes within 0.1 s."""
 
 STUBS = """export const Tools = async () => ({ tool: Object.fromEntries(NAMES.map((name) => [name, {
   description: `Run ${name}.`, args: { prompt: { type: "string" } }, execute: async () => `${name} was run` }])) })
@@ -61,7 +72,7 @@ class Runner:
     model: Model
     home: Home
     opened: int = 0
-    abilities: frozenset[str] = ABILITIES
+    abilities: Mapping[str, frozenset[str]] = field(default_factory=lambda: dict.fromkeys(get_args(Where), ABILITIES))
 
     def play(self, scenario: Scenario, where: str = "main", *, without: str = "") -> Played:
         """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
@@ -69,7 +80,7 @@ class Runner:
         opened = self.open(scenario, where, settings)
         if not is_essential(without):
             install(opened.project)
-        return self.finish(opened)
+        return self.finish(opened, SETTLED if without else ANSWER)
 
     def open(self, scenario: Scenario, where: str = "main", settings: Mapping[str, Any] | None = None) -> Opened:
         """Lay out the scenario's project, without Matrixx as yet."""
@@ -84,23 +95,42 @@ class Runner:
         settle(project, self.home.state, {**scenario.settings, **(settings or {})})
         return Opened(scenario, where, project, script, {})
 
-    def finish(self, opened: Opened) -> Played:
-        """Say the prompts in a new session, end the project's instance, and take stock."""
+    def finish(self, opened: Opened, patience: float = ANSWER) -> Played:
+        """Say the prompts in a new session, end the project's instance, and take stock.
+
+        Where a hook is to wake the agent, its turns are waited for, at most for ``patience`` seconds.
+        """
         scenario, project = opened.scenario, opened.project
         before = {one.file: state(project / one.file) for one in scenario.expect if one.file}
         with self.server.events(project) as events:
             try:
                 session = self.server.session(project)
-                all(self.server.prompt(project, session, prompt) for prompt in scenario.prompts)
+                all(self._say(project, session, prompt) for prompt in scenario.prompts)
+                if "wake" in scenario.needs:
+                    _await_turns(opened.script, patience)
             finally:
                 self.server.dispose(project)
         scenario = scenario.with_values(opened.script.saved)
         shown = "\n".join(json.dumps(event["properties"]) for event in events if event.get("type") == "tui.toast.show")
         return Played(scenario, project, opened.where, before, opened.script.requests, opened.script.unplayed, self._written(), shown)
 
+    def _say(self, project: Path, session: str, prompt: str) -> bool:
+        """False if it was refused; ``/compact`` is what the person has a key for in OpenCode."""
+        if prompt != "/compact":
+            return self.server.prompt(project, session, prompt)
+        model = {"providerID": "scripted", "modelID": PLAIN}
+        return bool(self.server.request("POST", f"/session/{session}/summarize", project, model))
+
     def _written(self) -> str:
         files = [self.server.log, *(path for path in self.home.state.rglob("*") if path.is_file())]
         return "\n".join(path.read_text("utf-8", "replace") for path in files)
+
+
+def _await_turns(script: Script, patience: float) -> None:
+    end = time.monotonic() + patience
+    while script.unplayed and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(SETTLED)  # the last turn is being told, and what should not follow would
 
 
 @contextmanager

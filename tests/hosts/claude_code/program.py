@@ -1,0 +1,97 @@
+"""The real Claude Code (2.1) as a process: found, offline, with a home of its own, and surely ended."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ANSWER = 90.0
+"""Seconds for one prompt with all its turns."""
+
+ROOT = Path(__file__).parents[3]
+
+OFFLINE = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+    "ENABLE_TOOL_SEARCH": "false",
+    "NO_PROXY": "127.0.0.1,localhost",
+}
+
+GIT = '[user]\nname = "Test"\nemail = "test@example.invalid"\n[init]\ndefaultBranch = "main"\n'
+
+MODEL = "claude-sonnet-4-5"
+
+
+def find() -> Path | None:
+    """The program: named by CLAUDE_BIN, installed by npm below the repository, or on PATH."""
+    named = os.environ.get("CLAUDE_BIN") or shutil.which("claude")
+    below = sorted(ROOT.glob("node_modules/@anthropic-ai/claude-code-*/claude"))
+    return next((path for path in [*([Path(named)] if named else []), *below] if os.access(path, os.X_OK)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folders and the environment of a Claude Code that knows nothing of this machine's user."""
+
+    root: Path
+    env: dict[str, str]
+
+    @property
+    def state(self) -> Path:
+        """Where Matrixx keeps what must survive a restart."""
+        return Path(self.env["MATRIXX_STATE_DIR"])
+
+
+def make_home(root: Path) -> Home:
+    home = root / "home"
+    folders = {
+        "HOME": home,
+        "CLAUDE_CONFIG_DIR": home / "claude",
+        "TMPDIR": root / "tmp",
+        "XDG_RUNTIME_DIR": root / "run",
+        "MATRIXX_STATE_DIR": root / "matrixx",
+    }
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (home / ".gitconfig").write_text(GIT)
+    (folders["CLAUDE_CONFIG_DIR"] / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True}))
+    env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", "ANTHROPIC_API_KEY": "none", **OFFLINE}
+    return Home(root, env | {name: str(folder) for name, folder in folders.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How one run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def say(program: Path, home: Home, place: tuple[Path, str], prompt: str, options: Sequence[str] = ()) -> Said:
+    """``claude -p`` in a project, with a model's URL: say something and wait for the turn's end; nothing of it is left then."""
+    project, url = place
+    process = subprocess.Popen(
+        [str(program), "-p", prompt, "--model", MODEL, *options],
+        cwd=project,
+        env={**home.env, "ANTHROPIC_BASE_URL": url},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=ANSWER)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return Said(process.returncode, out, err)

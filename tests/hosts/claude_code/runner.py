@@ -1,0 +1,129 @@
+"""Play scenarios in the real Claude Code: ``claude -p`` for each prompt, against the warm engine of a project of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from matrixx_builtin.daemon import stop
+from matrixx_builtin.hosts.claude_code import installation
+from matrixx_builtin.hosts.claude_code.translate import TOOLS, own_args
+
+from ..model import Body, Model, Script, serving
+from ..played import Played, state
+from ..projects import is_essential, lay_out, settle
+from ..scenario import Call, Scenario, Turn
+from ..values import made_values
+from .program import Home, find, make_home, say
+
+__all__ = ["ABILITIES", "Runner", "find", "start"]
+
+EVERYWHERE = frozenset({"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_note", "wake", "usage"})
+ABILITIES = {"main": EVERYWHERE | {"unread_write"}, "subagent": EVERYWHERE}
+
+OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
+"""Claude Code's names of the canonical tools."""
+
+CHANGING = {"edit", "multiedit", "write"}
+"""Tools that Claude Code lets change only what it has read: the person's prompt mentions such files, a sub-agent reads them first."""
+
+
+@dataclass(slots=True, repr=False)
+class Runner:
+    """Plays scenarios in one program."""
+
+    program: Path
+    model: Model
+    home: Home
+    opened: int = 0
+    abilities: Mapping[str, frozenset[str]] = field(default_factory=lambda: ABILITIES)
+
+    def play(self, scenario: Scenario, where: str = "main", *, without: str = "") -> Played:
+        """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
+        self.opened += 1
+        name = f"run{self.opened}"
+        project = self.home.root / "projects" / name
+        project.mkdir(parents=True)
+        scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
+        url, script = self.model.play(name, _turns(scenario, where, project))
+        lay_out(scenario, project, self.home.env, ignored=(".claude/", ".matrixx/"))
+        settle(project, self.home.state, {**scenario.settings, **({"disabled_hooks": [without]} if without else {})})
+        with patch.dict("os.environ", self.home.env):
+            if not is_essential(without):
+                _install(project)
+            before = {one.file: state(project / one.file) for one in scenario.expect if one.file}
+            try:
+                told = "\n".join(self._say(scenario, project, url, script))
+            finally:
+                stop(project)
+        scenario = scenario.with_values(script.saved)
+        return Played(scenario, project, where, before, script.requests, script.unplayed, self._written(), told)
+
+    def _say(self, scenario: Scenario, project: Path, url: str, script: Script) -> Iterator[str]:
+        for number, prompt in enumerate(scenario.prompts):
+            options = [*_allowed(scenario), *(["--continue"] if number and script.requests else [])]
+            said = say(self.program, self.home, (project, url), f"{prompt}{''.join(f' @{name}' for name in _changed(scenario))}", options)
+            yield f"{said.out}\n{said.err}"
+
+    def _written(self) -> str:
+        folders = (self.home.state, Path(self.home.env["CLAUDE_CONFIG_DIR"]) / "debug")
+        files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+        return "\n".join(path.read_text("utf-8", "replace") for path in files)
+
+
+@contextmanager
+def start(program: Path, folder: Path) -> Iterator[Runner]:
+    """A runner in an empty folder; at the end all that it started is gone."""
+    with serving(classify) as model:
+        yield Runner(program, model, make_home(folder))
+
+
+def classify(body: Body, _headers: Mapping[str, str]) -> str:
+    """Who asks the model: the main session, a sub-agent, or Claude Code itself for a summary, without tools."""
+    if not body.get("tools"):
+        return "summary"
+    return "subagent" if "cc_is_subagent=true" in str(body.get("system")) else "main"
+
+
+def _install(project: Path) -> None:
+    for change in installation(project, fail_closed=False).changes:
+        change.make()
+
+
+def _allowed(scenario: Scenario) -> list[str]:
+    """Every permission given, so that only Matrixx refuses."""
+    return ["--allowedTools", ",".join(sorted({*TOOLS, *(_own_name(call.tool) for call in scenario.calls)}))]
+
+
+def _changed(scenario: Scenario) -> list[str]:
+    """Files of the project that the scenario's calls change."""
+    named = [str(call.args.get("filePath", "")) for call in scenario.calls if call.tool in CHANGING]
+    return sorted(name for name in scenario.files if any(path.endswith(f"/{name}") for path in named))
+
+
+def _own_name(tool: str) -> str:
+    return OWN.get(tool, tool)
+
+
+def _turns(scenario: Scenario, where: str, project: Path) -> dict[str, Sequence[Turn]]:
+    """Who says the scenario's turns, in Claude Code's words; to a sub-agent they are delegated by the main session's only call."""
+    turns = tuple(map(_own_turn, scenario.turns))
+    if where == "main":
+        return {"main": turns}
+    brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general-purpose", "run_in_background": False}
+    looks = [Turn(tool="Read", args={"file_path": str(project / name)}, uncounted=True) for name in _changed(scenario)]
+    return {"main": [Turn(tool="Agent", args=brief), Turn(say="done")], "subagent": (*looks, *turns)}
+
+
+def _own_turn(turn: Turn) -> Turn:
+    told = turn.model_dump(exclude_unset=True)
+    own: dict[str, Any] = {**told, "calls": [_own_call(call) for call in turn.made_calls]}
+    return Turn.model_validate({key: value for key, value in own.items() if key not in {"tool", "args", "raw"}})
+
+
+def _own_call(call: Call) -> dict[str, Any]:
+    name = _own_name(call.tool)
+    lines = {"output_mode": "content"} if name == "Grep" else {}
+    return {"tool": name, "args": {**own_args(name, call.args), **lines}, "raw": call.raw}
