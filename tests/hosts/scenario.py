@@ -17,6 +17,7 @@ Ability: TypeAlias = Literal[
     "unread_write",
     "rewrite_input",
     "rewrite_output",
+    "rewrite_attachments",
     "note",
     "failure_note",
     "prompt_block",
@@ -33,7 +34,8 @@ Ability: TypeAlias = Literal[
 ]
 """What a host must let a hook do for the scenario to be possible on it.
 
-``unread_write``: it asks the hooks before it looks itself whether a file was read. ``note`` is text beside a call,
+``unread_write``: it asks the hooks before it looks itself whether a file was read. ``rewrite_attachments``: of the
+images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
 ``prompt_note`` beside the person's prompt. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
 request has cost. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """

@@ -26,6 +26,7 @@ ABILITIES = frozenset(
         "unread_write",
         "rewrite_input",
         "rewrite_output",
+        "rewrite_attachments",
         "note",
         "failure_note",
         "prompt_block",
@@ -172,7 +173,8 @@ def _lay_out(scenario: Scenario, project: Path, home: Home) -> None:
 
 def _configure(project: Path, base_url: str, model: str) -> None:
     """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
-    offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}}
+    seeing = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
+    offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}, **seeing}
     options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
     chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
