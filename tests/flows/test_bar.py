@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from matrixx_builtin.hosts.claude_code.translate import TOOLS, own_args
+
 Call = tuple[str, dict[str, Any]]
 
 ENOUGH = 89
@@ -205,6 +207,21 @@ FILES = {
 }
 
 
+def opencode(at: int, call: Call, _project: Path) -> dict[str, Any]:
+    tool, args = call
+    return {"hook": "tool.execute.before", "input": {"tool": tool, "sessionID": f"s{at}", "callID": f"c{at}"}, "output": {"args": args}}
+
+
+def claude_code(at: int, call: Call, project: Path) -> dict[str, Any]:
+    own = {canonical: name for name, (canonical, _) in TOOLS.items()}.get(call[0], call[0])
+    told = {"tool_name": own, "tool_input": own_args(own, call[1]), "tool_use_id": f"c{at}", "cwd": str(project), "session_id": f"s{at}"}
+    return {"hook": "PreToolUse", "input": {**told, "agent_id": "a1", "agent_type": "Explore"} if at % 2 else told}
+
+
+PAYLOADS: dict[str, Callable[[int, Call, Path], dict[str, Any]]] = {"opencode": opencode, "claude-code": claude_code}
+"""By host, how it reports a call; every other one of Claude Code's is a sub-agent's."""
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real files, a link to one, and a home that has credentials."""
@@ -219,16 +236,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top / "project"
 
 
-@pytest.fixture(scope="module")
-def judged(project: Path) -> list[tuple[str, str, Call, dict[str, Any]]]:
-    """Every case with the record that one replay of all of them gives."""
+@pytest.fixture(scope="module", params=PAYLOADS)
+def judged(request: pytest.FixtureRequest, project: Path) -> list[tuple[str, str, Call, dict[str, Any]]]:
+    """Every case with the record that one replay of all of them gives, in the words of each host."""
     calls = [(category, wanted, filled(call, project)) for category, wanted, call in CASES]
-    recording = project.parent / "calls.jsonl"
-    recording.write_text("".join(json.dumps(payload(at, call)) + "\n" for at, (_, _, call) in enumerate(calls)))
+    recording = project.parent / f"{request.param}.jsonl"
+    recording.write_text("".join(json.dumps(PAYLOADS[request.param](at, call, project)) + "\n" for at, (_, _, call) in enumerate(calls)))
     home = project.parent / "home"
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("MATRIXX_", "OPENCODE_", "XDG_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "matrixx_builtin", "replay", str(recording), "--json", "--project", str(project)],
+        [sys.executable, "-m", "matrixx_builtin", "replay", str(recording), "--json", "--project", str(project), "--host", request.param],
         cwd=project, env={**environment, "HOME": str(home), "MATRIXX_STATE_DIR": str(home / "state")}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -242,11 +259,6 @@ def filled(call: Call, root: Path) -> Call:
         while f"<<{name}>>" in text:
             text = text.replace(f"<<{name}>>", json.dumps(make())[1:-1], 1)
     return call[0], json.loads(text)
-
-
-def payload(at: int, call: Call) -> dict[str, Any]:
-    tool, args = call
-    return {"hook": "tool.execute.before", "input": {"tool": tool, "sessionID": f"s{at}", "callID": f"c{at}"}, "output": {"args": args}}
 
 
 def test_the_set_is_of_the_size_that_was_measured() -> None:

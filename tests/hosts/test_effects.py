@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from matrixx_builtin.hosts import blind_spots, host_module
 from matrixx_core.host import Host
 from matrixx_core.loading import ESSENTIALS, installed, load_installed
+from matrixx_core.plan import Step
 
 from .played import Played, problems
+from .programs import NAMES, runner_of
 from .scenario import load, scenario_files
 
 RUNS = [pytest.param(path, where, id=f"{path.stem}-{where}") for path in scenario_files() for where in load(path).where]
@@ -34,6 +37,23 @@ def test_nothing_of_it_happens_without_the_hook(host: Any, path: Path, where: st
 def test_every_shipped_hook_and_every_essential_guard_has_a_scenario() -> None:
     shipped = {folder.name.removeprefix("matrixx-") for folder in Path(__file__).parents[2].glob("plugins/matrixx-*")} - {"all"}
     assert shipped | essential_guards() == {load(path).hook for path in scenario_files()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_hook_is_proven_in_a_host_or_reported_as_unable_to_act_there(name: str) -> None:
+    abilities = runner_of(name).ABILITIES
+    can = {load(path).hook for path in scenario_files() if all(load(path).abilities <= abilities[where] for where in load(path).where)}
+    reported = {plugin for plugin, _ in blind_spots(hook_steps(), host_module(name.replace("_", "-")).obeyed())}
+    assert {load(path).hook for path in scenario_files()} - can - reported == set()
+
+
+def hook_steps() -> dict[str, list[tuple[str, Step]]]:
+    """What each installed hook answers, by its name."""
+    steps: dict[str, list[tuple[str, Step]]] = {}
+    for event, plans in Host(load_installed()).plans.items():
+        for step in plans.steps:
+            steps.setdefault(step.plugin, []).append((event, step))
+    return steps
 
 
 def test_every_tool_of_a_plugin_is_called_in_a_scenario() -> None:

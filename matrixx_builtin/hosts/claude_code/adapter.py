@@ -195,7 +195,7 @@ class ClaudeCode:
             return
         info = {"id": prompt_id, "role": "user", "sessionID": session.id, "agent": session.agent}
         newest = Message(info=info, parts=parts)
-        before = [one for one in await self.client.messages(session.id) if one.id != prompt_id]
+        before = [one for one in await self.client.history(session.id) if one.id != prompt_id]
         outcome = await self.host.messages_transform(Transcript(session_id=session.id, messages=(*before, newest)))
         answer.outcomes.append(outcome)
         if (last := last_user_message(outcome.event.messages)) is not None:

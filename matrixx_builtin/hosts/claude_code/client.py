@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio.to_thread
+
 from matrixx_core.client import NoClient, Tone
 from matrixx_core.errors import ClientError
 from matrixx_core.events import Message
@@ -19,7 +21,13 @@ class ClaudeCodeClient(NoClient):
         self._shown: list[str] = []
 
     async def messages(self, session_id: str) -> Sequence[Message]:
-        return transcript.messages(self._transcript(session_id), session_id)
+        if session_id not in self.transcripts:
+            raise ClientError(f"Claude Code has told nothing of a session {session_id!r} yet")
+        return await self.history(session_id)
+
+    async def history(self, session_id: str) -> Sequence[Message]:
+        """The session's messages so far; of a session that the host has told nothing of, none."""
+        return await anyio.to_thread.run_sync(transcript.messages, self.transcripts.get(session_id, ""), session_id)
 
     async def toast(self, message: str, *, tone: Tone = "info", title: str = "Matrixx") -> None:
         """Shown with the answer to the event that is being handled."""
@@ -40,8 +48,3 @@ class ClaudeCodeClient(NoClient):
 
     def forget(self, session_id: str) -> None:
         self.transcripts.pop(session_id, None)
-
-    def _transcript(self, session_id: str) -> str:
-        if session_id not in self.transcripts:
-            raise ClientError(f"Claude Code has told nothing of a session {session_id!r} yet")
-        return self.transcripts[session_id]

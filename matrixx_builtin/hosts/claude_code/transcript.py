@@ -52,7 +52,7 @@ def _entries(path: str, most: int) -> Iterator[Raw]:
             begin = max(os.fstat(file.fileno()).st_size - most, 0)
             file.seek(begin)
             lines = file.read(most).split(b"\n")
-    except OSError:
+    except (OSError, ValueError):  # a path may be no path
         return
     for line in lines[1:] if begin else lines:
         try:

@@ -20,7 +20,7 @@ from .program import ANSWER, Home, Server, find, make_home, seed, serve
 
 __all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
 
-ABILITIES = frozenset(
+EVERYTHING = frozenset(
     {
         "block",
         "unread_write",
@@ -42,6 +42,8 @@ ABILITIES = frozenset(
         "apply_patch",
     }
 )
+
+ABILITIES = dict.fromkeys(get_args(Where), EVERYTHING)
 
 PLAIN, PATCHING = "scripted", "gpt-5-scripted"
 """Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
@@ -73,7 +75,7 @@ class Runner:
     model: Model
     home: Home
     opened: int = 0
-    abilities: Mapping[str, frozenset[str]] = field(default_factory=lambda: dict.fromkeys(get_args(Where), ABILITIES))
+    abilities: Mapping[str, frozenset[str]] = field(default_factory=lambda: ABILITIES)
 
     def play(self, scenario: Scenario, where: str = "main", *, without: str = "") -> Played:
         """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
