@@ -4,25 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from matrixx_builtin.rehearsal.turns import Request
+
 from .scenario import Expectation, Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a request; ``call`` counts the call from 1 whose result this is."""
-
-    role: str
-    text: str
-    call: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request to the model: who asked, the messages, and the whole body as sent."""
-
-    kind: str
-    messages: tuple[Message, ...]
-    body: str
 
 
 @dataclass(slots=True, repr=False)

@@ -1,6 +1,7 @@
 """The host programs that this suite can drive, each in a folder of its own with a ``runner`` module."""
 
 import os
+import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,16 @@ from typing import Any
 import pytest
 
 NAMES = sorted(path.parent.name for path in Path(__file__).parent.glob("*/runner.py"))
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def found(variable: str, name: str, below: str) -> Path | None:
+    """A program: named by a variable of the environment, on PATH, or where npm puts its binary below the repository."""
+    named = os.environ.get(variable) or shutil.which(name)
+    candidates = [*([Path(named)] if named else []), *sorted(ROOT.glob(f"node_modules/{below}"))]
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
 
 
 def runner_of(name: str) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from .values import filled
+from matrixx_builtin.rehearsal.turns import Call, Told, Turn, filled
 
 FOLDER = Path(__file__).parent / "scenarios"
 
@@ -41,39 +41,6 @@ request has cost. ``wake``: a hook's offer makes an idle agent go on. ``named_to
 """
 
 Where: TypeAlias = Literal["main", "subagent"]
-
-
-class Told(BaseModel):
-    """A table of a scenario file; a key that it does not have is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Call(Told):
-    """One tool call of the model: canonical tool name and arguments, or the arguments as raw, perhaps broken, JSON."""
-
-    tool: str
-    args: dict[str, Any] = {}
-    raw: str = ""
-
-
-class Turn(Told):
-    """One answer of the model: a call (or several side by side), or words that end its turn, or an error of its server."""
-
-    say: str = ""
-    tool: str = ""
-    args: dict[str, Any] = {}
-    raw: str = ""
-    calls: tuple[Call, ...] = ()
-    error: int = Field(default=0, description="HTTP status to answer with instead.")
-    body: dict[str, Any] = Field(default={}, description="The body of that error.")
-    usage: dict[str, int] = Field(default={}, description="Token counts to report, by the protocol's names.")
-    uncounted: bool = Field(default=False, description="Its calls are a runner's own, which expectations do not count.")
-    save: dict[str, str] = Field(default={}, description="Values that only the results of its calls tell: name and regular expression.")
-
-    @property
-    def made_calls(self) -> tuple[Call, ...]:
-        return (Call(tool=self.tool, args=self.args, raw=self.raw), *self.calls) if self.tool else self.calls
 
 
 class File(Told):
@@ -133,9 +100,9 @@ class Scenario(Told):
     hook: str
     needs: tuple[Ability, ...]
     where: tuple[Where, ...] = ("main",)
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default={})
     tools: tuple[str, ...] = Field(default=(), description="Tools the host must offer besides its own; each answers 'NAME was run'.")
-    files: dict[str, File] = {}
+    files: dict[str, File] = Field(default={})
     staged: dict[str, File] = Field(default={}, description="Files added to the repository's index after the first commit.")
     prompts: tuple[str, ...]
     turns: tuple[Turn, ...]

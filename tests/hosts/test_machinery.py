@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from .model import DONE, Script, serving
-from .played import Message, Played, Request, problems, state
+from matrixx_builtin.rehearsal.model import DONE, Script, serving
+from matrixx_builtin.rehearsal.turns import Message, Request, filled
+
+from .played import Played, problems, state
 from .scenario import File, Scenario, Turn
-from .values import filled, github_token
+from .values import github_token
 
 BARE = {"hook": "h", "needs": [], "prompts": ["p"], "turns": [{"tool": "t"}, {"say": "s"}], "expect": []}
 

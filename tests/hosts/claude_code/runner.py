@@ -10,13 +10,15 @@ from unittest.mock import patch
 from matrixx_builtin.daemon import stop
 from matrixx_builtin.hosts.claude_code import installation
 from matrixx_builtin.hosts.claude_code.translate import TOOLS, own_args
+from matrixx_builtin.rehearsal.claude_code import Home, classify, make_home, say
+from matrixx_builtin.rehearsal.model import Model, Script, serving
+from matrixx_builtin.rehearsal.turns import Call, Turn
 
-from ..model import Body, Model, Script, serving
 from ..played import Played, state
+from ..programs import found
 from ..projects import is_essential, lay_out, settle
-from ..scenario import Call, Scenario, Turn
+from ..scenario import Scenario
 from ..values import made_values
-from .program import Home, find, make_home, say
 
 __all__ = ["ABILITIES", "Runner", "find", "start"]
 
@@ -28,6 +30,11 @@ OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
 
 CHANGING = {"edit", "multiedit", "write"}
 """Tools that Claude Code lets change only what it has read: the person's prompt mentions such files, a sub-agent reads them first."""
+
+
+def find() -> Path | None:
+    """The program: named by CLAUDE_BIN, on PATH, or installed by npm below the repository."""
+    return found("CLAUDE_BIN", "claude", "@anthropic-ai/claude-code-*/claude")
 
 
 @dataclass(slots=True, repr=False)
@@ -78,13 +85,6 @@ def start(program: Path, folder: Path) -> Iterator[Runner]:
     """A runner in an empty folder; at the end all that it started is gone."""
     with serving(classify) as model:
         yield Runner(program, model, make_home(folder))
-
-
-def classify(body: Body, _headers: Mapping[str, str]) -> str:
-    """Who asks the model: the main session, a sub-agent, or Claude Code itself for a summary, without tools."""
-    if not body.get("tools"):
-        return "summary"
-    return "subagent" if "cc_is_subagent=true" in str(body.get("system")) else "main"
 
 
 def _install(project: Path) -> None:

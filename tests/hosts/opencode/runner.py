@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, get_args
 
 from matrixx_builtin.hosts.opencode import installation
+from matrixx_builtin.rehearsal.model import Model, Script, serving
+from matrixx_builtin.rehearsal.opencode import ANSWER, PATCHING, PLAIN, Home, Server, classify, configure, make_home, seed, serve
+from matrixx_builtin.rehearsal.turns import Turn
 
-from ..model import Body, Model, Script, serving
 from ..played import Played, state
+from ..programs import found
 from ..projects import is_essential, lay_out, settle
-from ..scenario import Scenario, Turn, Where
+from ..scenario import Scenario, Where
 from ..values import made_values
-from .program import ANSWER, Home, Server, find, make_home, seed, serve
 
 __all__ = ["ABILITIES", "Opened", "Runner", "find", "install", "start"]
 
@@ -45,15 +47,17 @@ EVERYTHING = frozenset(
 
 ABILITIES = dict.fromkeys(get_args(Where), EVERYTHING)
 
-PLAIN, PATCHING = "scripted", "gpt-5-scripted"
-"""Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
-
 SETTLED = 1.0
 """Seconds after which a prompt of ours would have come: one comes within 0.1 s."""
 
 STUBS = """export const Tools = async () => ({ tool: Object.fromEntries(NAMES.map((name) => [name, {
   description: `Run ${name}.`, args: { prompt: { type: "string" } }, execute: async () => `${name} was run` }])) })
 """
+
+
+def find() -> Path | None:
+    """The program: named by OPENCODE_BIN, on PATH, or installed by npm below the repository."""
+    return found("OPENCODE_BIN", "opencode", "opencode-*/bin/opencode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class Runner:
         project.mkdir(parents=True)
         scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
         url, script = self.model.play(name, _turns(scenario, where))
-        _configure(project, url, PATCHING if any(call.tool == "apply_patch" for call in scenario.calls) else PLAIN)
+        configure(project, url, PATCHING if any(call.tool == "apply_patch" for call in scenario.calls) else PLAIN)
         _lay_out(scenario, project, self.home)
         settle(project, self.home.state, {**scenario.settings, **(settings or {})})
         return Opened(scenario, where, project, script, {})
@@ -144,13 +148,6 @@ def start(program: Path, folder: Path) -> Iterator[Runner]:
         yield Runner(server, model, home)
 
 
-def classify(body: Body, headers: Mapping[str, str]) -> str:
-    """Who asks the model: the main session, a sub-agent, or OpenCode itself for a summary, without tools."""
-    if not body.get("tools"):
-        return "summary"
-    return "subagent" if "x-parent-session-id" in headers else "main"
-
-
 def install(project: Path, command: Sequence[str] = (), *, fail_closed: bool = False) -> Path:
     """Install as ``matrixx install opencode --project`` does; ``command`` is started instead of the engine."""
     (change,) = installation(project, fail_closed=fail_closed).changes
@@ -171,17 +168,6 @@ def _lay_out(scenario: Scenario, project: Path, home: Home) -> None:
         plugin.parent.mkdir()
         plugin.write_text(f"const NAMES = {json.dumps(scenario.tools)}\n{STUBS}")
     lay_out(scenario, project, home.env, ignored=(".opencode/", ".matrixx/", "opencode.json"))
-
-
-def _configure(project: Path, base_url: str, model: str) -> None:
-    """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
-    seeing = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
-    offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}, **seeing}
-    options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
-    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
-    chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
-    quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
-    (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}}))
 
 
 def _turns(scenario: Scenario, where: str) -> dict[str, Sequence[Turn]]:

@@ -8,10 +8,11 @@ from typing import SupportsIndex
 
 import pytest
 
-from ..model import Script
+from matrixx_builtin.rehearsal.model import Script
+from matrixx_builtin.rehearsal.opencode import ANSWER
+
 from ..programs import program
 from ..scenario import Scenario, Turn
-from .program import ANSWER
 from .runner import Opened, Runner, install, start
 
 HOOK = "background-tools"

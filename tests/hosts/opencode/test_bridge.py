@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from matrixx_builtin.rehearsal.model import serving
+from matrixx_builtin.rehearsal.opencode import ANSWER, END, make_home, serve, started
 from matrixx_core.loading import GROUP, installed
 
-from ..model import serving
 from ..played import Played
 from ..programs import program
 from ..scenario import Scenario
 from ..values import github_token
-from .program import ANSWER, END, make_home, serve, started
 from .runner import Opened, Runner, classify, install, start
 
 ENGINE = [sys.executable, "-m", "matrixx_builtin", "serve", "opencode"]

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from matrixx_builtin.rehearsal.opencode import ANSWER
+
 from ..played import Played
 from ..programs import program
 from ..scenario import Scenario
-from .program import ANSWER
 from .runner import Opened, Runner, install, start
 
 AFTER = {"op": "append", "lines": "NEW = 1"}

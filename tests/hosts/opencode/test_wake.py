@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from matrixx_builtin.rehearsal.opencode import ANSWER
+
 from ..programs import program
 from ..scenario import Scenario
-from .program import ANSWER
 from .runner import Opened, Runner, install, start
 from .test_bridge import run
 

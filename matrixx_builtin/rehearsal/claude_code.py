@@ -2,18 +2,17 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .model import Body
+
 ANSWER = 90.0
 """Seconds for one prompt with all its turns."""
-
-ROOT = Path(__file__).parents[3]
 
 OFFLINE = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -27,13 +26,6 @@ OFFLINE = {
 GIT = '[user]\nname = "Test"\nemail = "test@example.invalid"\n[init]\ndefaultBranch = "main"\n'
 
 MODEL = "claude-sonnet-4-5"
-
-
-def find() -> Path | None:
-    """The program: named by CLAUDE_BIN, installed by npm below the repository, or on PATH."""
-    named = os.environ.get("CLAUDE_BIN") or shutil.which("claude")
-    below = sorted(ROOT.glob("node_modules/@anthropic-ai/claude-code-*/claude"))
-    return next((path for path in [*([Path(named)] if named else []), *below] if os.access(path, os.X_OK)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +87,10 @@ def say(program: Path, home: Home, place: tuple[Path, str], prompt: str, options
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return Said(process.returncode, out, err)
+
+
+def classify(body: Body, _headers: Mapping[str, str]) -> str:
+    """Who asks the model: the main session, a sub-agent, or Claude Code itself for a summary, without tools."""
+    if not body.get("tools"):
+        return "summary"
+    return "subagent" if "cc_is_subagent=true" in str(body.get("system")) else "main"

@@ -1,4 +1,4 @@
-"""A scripted model on loopback, behind each protocol that hosts speak: every scenario has its own URL, so that runs may overlap."""
+"""A scripted model on loopback, behind each protocol that hosts speak: every script has its own URL, so that runs may overlap."""
 
 import json
 import re
@@ -10,10 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_hex
 from typing import Any, TypeAlias
 
-from .played import Request
-from .protocols import anthropic, openai
-from .scenario import Call, Turn
-from .values import filled
+from . import anthropic, openai
+from .turns import Call, Request, Turn, filled
 
 Body: TypeAlias = Mapping[str, Any]
 Classify: TypeAlias = Callable[[Body, Mapping[str, str]], str]

@@ -3,22 +3,21 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .model import Body
+
 START, ANSWER, END = 60.0, 90.0, 10.0
 """Deadlines in seconds: until OpenCode listens, for one prompt with all its turns, until something small is done."""
-
-ROOT = Path(__file__).parents[3]
 
 OFFLINE = {
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
@@ -36,14 +35,13 @@ SEEDED_LOCK = {"lockfileVersion": 3, "packages": {"": {"dependencies": {"@openco
 
 GIT = '[user]\nname = "Test"\nemail = "test@example.invalid"\n[init]\ndefaultBranch = "main"\n'
 
+PLAIN, PATCHING = "scripted", "gpt-5-scripted"
+"""Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
+
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+"""Past any proxy of the person's: all of it is loopback."""
+
 Process: TypeAlias = "subprocess.Popen[str]"
-
-
-def find() -> Path | None:
-    """The program: named by OPENCODE_BIN, on PATH, or installed by npm below the repository."""
-    named = os.environ.get("OPENCODE_BIN") or shutil.which("opencode")
-    below = [ROOT / "node_modules/.bin/opencode", *sorted(ROOT.glob("node_modules/opencode-*/bin/opencode"))]
-    return next((path for path in [*([Path(named)] if named else []), *below] if os.access(path, os.X_OK)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,8 @@ class Server:
         """One API call to the instance of a directory; raises ``urllib.error.HTTPError`` when OpenCode refuses."""
         content = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json", "x-opencode-directory": str(directory)}
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, content, headers, method=method), timeout=deadline) as response:
+        request = urllib.request.Request(self.url + path, content, headers, method=method)  # noqa: S310  loopback
+        with DIRECT.open(request, timeout=deadline) as response:
             return json.loads(response.read() or b"null")
 
     def session(self, directory: Path) -> str:
@@ -113,10 +112,10 @@ class Server:
         """The events of a directory's instance from now on; the block must end with the instance disposed of."""
         events: list[dict[str, Any]] = []
         connected = threading.Event()
-        request = urllib.request.Request(f"{self.url}/event", headers={"x-opencode-directory": str(directory)})
+        request = urllib.request.Request(f"{self.url}/event", headers={"x-opencode-directory": str(directory)})  # noqa: S310  loopback
 
         def follow() -> None:
-            with suppress(OSError), urllib.request.urlopen(request, timeout=ANSWER) as stream:
+            with suppress(OSError), DIRECT.open(request, timeout=ANSWER) as stream:
                 for line in stream:
                     if line.startswith(b"data: "):
                         events.append(json.loads(line[6:]))
@@ -181,3 +180,21 @@ def _address(process: Process, log: Path) -> str:
     finally:
         timer.cancel()
     raise RuntimeError(f"opencode serve did not start within {START:g} s: {log.read_text()[-2_000:]}")
+
+
+def classify(body: Body, headers: Mapping[str, str]) -> str:
+    """Who asks the model: the main session, a sub-agent, or OpenCode itself for a summary, without tools."""
+    if not body.get("tools"):
+        return "summary"
+    return "subagent" if "x-parent-session-id" in headers else "main"
+
+
+def configure(project: Path, base_url: str, model: str) -> None:
+    """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
+    seeing = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
+    offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}, **seeing}
+    options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
+    chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
+    quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
+    (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}}))

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from ..played import Message
-from ..scenario import Call, Turn
+from .turns import Call, Message, Turn
 
 Body: TypeAlias = Mapping[str, Any]
 
@@ -79,7 +78,7 @@ def _events(model: str, turn: Turn, calls: Sequence[tuple[str, Call]]) -> Iterat
     yield {"type": "message_start", "message": message}
     blocks: list[tuple[Body, Body]] = [({"type": "text", "text": ""}, {"type": "text_delta", "text": turn.say})] if turn.say else []
     for identity, call in calls:
-        head = {"type": "tool_use", "id": identity, "name": call.tool, "input": {}}
+        head: Body = {"type": "tool_use", "id": identity, "name": call.tool, "input": {}}
         blocks.append((head, {"type": "input_json_delta", "partial_json": call.raw or json.dumps(call.args)}))
     for index, (head, delta) in enumerate(blocks):
         yield {"type": "content_block_start", "index": index, "content_block": head}

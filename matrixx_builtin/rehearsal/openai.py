@@ -5,8 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ..played import Message
-from ..scenario import Call, Turn
+from .turns import Call, Message, Turn
 
 Body: TypeAlias = Mapping[str, Any]
 
