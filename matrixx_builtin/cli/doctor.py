@@ -26,14 +26,18 @@ MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "error": ("ERROR", "
 @click.command()
 @_options.project
 @click.option("--host", callback=_options.host_name, metavar="NAME", help="Only this agent, which is then expected to be here.")
+@click.option("--canary", is_flag=True, help="Run the real agent of --host in a scratch project, offline, and prove that it obeys.")
 @_options.as_json
-def command(project: Path, host: str | None, as_json: bool) -> None:
+def command(project: Path, host: str | None, canary: bool, as_json: bool) -> None:
     """Find what keeps the hooks from working.
 
     Exit code 1 when something does.
     """
     from dataclasses import asdict
 
+    if canary:
+        _canary(host, as_json=as_json)
+        return
     with _quiet(), _output.own_stdout() as out:
         findings = list(examine(project, host))
         if as_json:
@@ -41,6 +45,24 @@ def command(project: Path, host: str | None, as_json: bool) -> None:
     if not as_json:
         _show(findings)
     if any(finding.level == "error" for finding in findings):
+        raise SystemExit(1)
+
+
+def _canary(host: str | None, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from ..canary import canary
+    from ..hosts import host_module, host_names
+
+    if host is None:
+        raise click.UsageError(f"--canary needs an agent: --host {'|'.join(host_names())}")
+    lines = canary(host_module(host))
+    if as_json:
+        _output.print_json([asdict(line) for line in lines])
+    else:
+        marks = {True: _output.styled("held", "green"), False: _output.styled("NOT HELD", "bold red")}
+        _output.print_table(("", f"in {host}", ""), [(marks[line.held], line.what, line.why) for line in lines])
+    if not all(line.held for line in lines):
         raise SystemExit(1)
 
 
@@ -54,6 +76,7 @@ def examine(project: Path, host: str | None = None) -> Iterator[Finding]:
     yield from _plugins(opened)
     yield from _activity(opened)
     yield from _tools(opened)
+    yield from _warm_engine(project)
     for name in [host] if host else host_names():
         module = host_module(name)
         yield from module.findings(project, asked=host is not None)
@@ -135,6 +158,12 @@ def _tools(opened: Project) -> Iterator[Finding]:
 
     if "secret-leak-guard" in opened.plugins.order and not shutil.which("gitleaks"):
         yield Finding("ok", "gitleaks is not on PATH", "commits are scanned by the built-in rules alone; with it, by both")
+
+
+def _warm_engine(project: Path) -> Iterator[Finding]:
+    from ..daemon.examine import examine
+
+    yield from examine(project)
 
 
 def _blind_spots(opened: Project, host: str) -> Iterator[Finding]:

@@ -4,12 +4,15 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ..hosts.claude_code.translate import TOOLS, own_args
 from .model import Body
+from .turns import Call, Turn
 
 ANSWER = 90.0
 """Seconds for one prompt with all its turns."""
@@ -94,3 +97,36 @@ def classify(body: Body, _headers: Mapping[str, str]) -> str:
     if not body.get("tools"):
         return "summary"
     return "subagent" if "cc_is_subagent=true" in str(body.get("system")) else "main"
+
+
+OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
+"""Claude Code's names of the canonical tools."""
+
+
+def own_name(tool: str) -> str:
+    """Claude Code's name of a tool."""
+    return OWN.get(tool, tool)
+
+
+def own_turn(turn: Turn) -> Turn:
+    """A turn whose calls are in Claude Code's words."""
+    told: dict[str, Any] = {**turn.model_dump(exclude_unset=True), "calls": [_own_call(call) for call in turn.made_calls]}
+    return Turn.model_validate({key: value for key, value in told.items() if key not in {"tool", "args", "raw"}})
+
+
+def _own_call(call: Call) -> dict[str, Any]:
+    name = own_name(call.tool)
+    lines = {"output_mode": "content"} if name == "Grep" else {}  # unless asked, it names only the files
+    return {"tool": name, "args": {**own_args(name, call.args), **lines}, "raw": call.raw}
+
+
+@contextmanager
+def environment(env: Mapping[str, str]) -> Iterator[None]:
+    """This process with another environment, for what is done here in the place of somebody else."""
+    before = dict(os.environ)
+    os.environ.update(env)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

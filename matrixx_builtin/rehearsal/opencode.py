@@ -189,12 +189,12 @@ def classify(body: Body, headers: Mapping[str, str]) -> str:
     return "subagent" if "x-parent-session-id" in headers else "main"
 
 
-def configure(project: Path, base_url: str, model: str) -> None:
-    """The project's OpenCode settings: the scripted model, and every permission given, so that only Matrixx refuses."""
+def configure(project: Path, base_url: str, model: str, **more: Any) -> None:
+    """The project's OpenCode settings: the scripted model, every permission given, so that only Matrixx refuses, and what is said besides."""
     seeing = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
     offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}, **seeing}
     options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
     chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
     quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
-    (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}}))
+    (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}, **more}))

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..changes import Installation
 from ..findings import Finding
+
+if TYPE_CHECKING:
+    from ...canary.cage import Cage
+    from ...rehearsal.turns import Request
+
 
 
 def serve() -> None:
@@ -70,3 +75,10 @@ def findings(directory: Path, *, asked: bool) -> Iterator[Finding]:
     from .examine import examine
 
     yield from examine(directory, asked=asked)
+
+
+def rehearse(cage: "Cage") -> "Sequence[Request]":
+    """Play the canary's calls in the real program (``matrixx doctor --canary``) and give the requests that the model got."""
+    from .canary import rehearse
+
+    return rehearse(cage)

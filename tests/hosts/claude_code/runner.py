@@ -4,15 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 from matrixx_builtin.daemon import stop
 from matrixx_builtin.hosts.claude_code import installation
-from matrixx_builtin.hosts.claude_code.translate import TOOLS, own_args
-from matrixx_builtin.rehearsal.claude_code import Home, classify, make_home, say
+from matrixx_builtin.hosts.claude_code.translate import TOOLS
+from matrixx_builtin.rehearsal.claude_code import Home, classify, environment, make_home, own_name, own_turn, say
 from matrixx_builtin.rehearsal.model import Model, Script, serving
-from matrixx_builtin.rehearsal.turns import Call, Turn
+from matrixx_builtin.rehearsal.turns import Turn
 
 from ..played import Played, state
 from ..programs import found
@@ -24,9 +22,6 @@ __all__ = ["ABILITIES", "Runner", "find", "start"]
 
 EVERYWHERE = frozenset({"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_note", "wake", "usage"})
 ABILITIES = {"main": EVERYWHERE | {"unread_write"}, "subagent": EVERYWHERE}
-
-OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
-"""Claude Code's names of the canonical tools."""
 
 CHANGING = {"edit", "multiedit", "write"}
 """Tools that Claude Code lets change only what it has read: the person's prompt mentions such files, a sub-agent reads them first."""
@@ -57,7 +52,7 @@ class Runner:
         url, script = self.model.play(name, _turns(scenario, where, project))
         lay_out(scenario, project, self.home.env, ignored=(".claude/", ".matrixx/"))
         settle(project, self.home.state, {**scenario.settings, **({"disabled_hooks": [without]} if without else {})})
-        with patch.dict("os.environ", self.home.env):
+        with environment(self.home.env):
             if not is_essential(without):
                 _install(project)
             before = {one.file: state(project / one.file) for one in scenario.expect if one.file}
@@ -94,7 +89,7 @@ def _install(project: Path) -> None:
 
 def _allowed(scenario: Scenario) -> list[str]:
     """Every permission given, so that only Matrixx refuses."""
-    return ["--allowedTools", ",".join(sorted({*TOOLS, *(_own_name(call.tool) for call in scenario.calls)}))]
+    return ["--allowedTools", ",".join(sorted({*TOOLS, *(own_name(call.tool) for call in scenario.calls)}))]
 
 
 def _changed(scenario: Scenario) -> list[str]:
@@ -103,27 +98,11 @@ def _changed(scenario: Scenario) -> list[str]:
     return sorted(name for name in scenario.files if any(path.endswith(f"/{name}") for path in named))
 
 
-def _own_name(tool: str) -> str:
-    return OWN.get(tool, tool)
-
-
 def _turns(scenario: Scenario, where: str, project: Path) -> dict[str, Sequence[Turn]]:
     """Who says the scenario's turns, in Claude Code's words; to a sub-agent they are delegated by the main session's only call."""
-    turns = tuple(map(_own_turn, scenario.turns))
+    turns = tuple(map(own_turn, scenario.turns))
     if where == "main":
         return {"main": turns}
     brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general-purpose", "run_in_background": False}
     looks = [Turn(tool="Read", args={"file_path": str(project / name)}, uncounted=True) for name in _changed(scenario)]
     return {"main": [Turn(tool="Agent", args=brief), Turn(say="done")], "subagent": (*looks, *turns)}
-
-
-def _own_turn(turn: Turn) -> Turn:
-    told = turn.model_dump(exclude_unset=True)
-    own: dict[str, Any] = {**told, "calls": [_own_call(call) for call in turn.made_calls]}
-    return Turn.model_validate({key: value for key, value in own.items() if key not in {"tool", "args", "raw"}})
-
-
-def _own_call(call: Call) -> dict[str, Any]:
-    name = _own_name(call.tool)
-    lines = {"output_mode": "content"} if name == "Grep" else {}
-    return {"tool": name, "args": {**own_args(name, call.args), **lines}, "raw": call.raw}
