@@ -1,7 +1,7 @@
 """The warm engine: one process a project that answers the command and HTTP hooks of a host program; docs/daemon.md.
 
 An adapter that can be served so has ``warm(directory)``: an async context manager that opens the engine for a project
-and gives a function from one payload of the host to the answer it is to get. Importing this package costs nothing: of
+and gives a function from one payload of the host to what it is told: an object, or plain text. Importing this package costs nothing: of
 many that start an engine at once, all but one are here for no more than that.
 """
 

@@ -121,7 +121,7 @@ static int started(void) {
     }
 }
 
-static struct bytes asked(const struct bytes *header, const struct bytes *payload) { /* empty if the engine went away */
+static struct bytes asked_once(const struct bytes *header, const struct bytes *payload) { /* empty if the engine went away */
     struct bytes answer = {0};
     int file = connected();
     if (file < 0) file = started();
@@ -129,6 +129,15 @@ static struct bytes asked(const struct bytes *header, const struct bytes *payloa
     shutdown(file, SHUT_WR);
     take(file, &answer);
     close(file);
+    return answer;
+}
+
+static struct bytes asked(const struct bytes *header, const struct bytes *payload) {
+    struct bytes answer = asked_once(header, payload);
+    for (int pause = 20; !answer.size && pause <= 200; pause *= 10) {
+        usleep((useconds_t)pause * 1000);
+        answer = asked_once(header, payload);
+    }
     return answer;
 }
 
@@ -154,7 +163,6 @@ int main(int count, char **given) {
     header.size = (size_t)snprintf(header.data, header.room, "matrixx 1 %s %s %ld %s\n", args[HOST], args[EVENT], (long)getppid(), args[PYTHON]);
     find_socket();
     answer = asked(&header, &payload);
-    if (!answer.size) answer = asked(&header, &payload);
     set_deadline(0);
     char *body = memchr(answer.data, '\n', answer.size);
     if (!body || (answer.data[0] != '0' && answer.data[0] != '2') || answer.data[1] != ' ') fail(0);

@@ -19,6 +19,9 @@ SECONDS = 30.0
 POLL = 0.01
 """Seconds between two looks for the socket of an engine that starts."""
 
+PAUSES = (0, 0.02, 0.2)
+"""Seconds before each time of asking: what is being killed may still take a connection, and lose it."""
+
 BLOCKABLE = ("PreToolUse", "UserPromptSubmit", "PermissionRequest")
 """Events that exit code 2 refuses; refusing any other would undo nothing."""
 
@@ -75,7 +78,7 @@ def main(arguments: list[str]) -> int:
         project = os.path.realpath(project or os.environ.get("CLAUDE_PROJECT_DIR") or ".", strict=True)
         header = f"matrixx 1 {host} {event} {os.getppid()} {sys.executable}\n"
         path = socket_path(project)
-        answer = _asked(path, project, os.fsencode(header) + payload, until) or _asked(path, project, os.fsencode(header) + payload, until)
+        answer = _asked(path, project, os.fsencode(header) + payload, until)
         first, _, body = answer.partition(b"\n")
         code, _, size = first.partition(b" ")
         if code in {b"0", b"2"} and size.isdigit() and int(size) == len(body):
@@ -119,7 +122,16 @@ def _payload(until: float) -> bytes:
 
 
 def _asked(path: str, project: str, request: bytes, until: float) -> bytes:
-    """The whole answer; empty if the engine went away without one: it is about to be replaced."""
+    """The whole answer; an engine that goes away without a word is about to be replaced, and the next one is asked."""
+    for pause in PAUSES:
+        time.sleep(pause)
+        answer = _asked_once(path, project, request, until)
+        if answer:
+            return answer
+    return b""
+
+
+def _asked_once(path: str, project: str, request: bytes, until: float) -> bytes:
     parts: list[bytes] = []
     connection = _connected(path, until) or _started(path, project, until)
     try:

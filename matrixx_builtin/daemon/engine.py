@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import logging
 import os
 import time
@@ -17,7 +16,10 @@ from matrixx_core import wire
 
 from ..hosts import host_module
 
-Answer: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+Said: TypeAlias = Mapping[str, Any] | str
+"""What a host program is told: an object, or plain text where it takes that."""
+
+Answer: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Said]]
 
 log = logging.getLogger("matrixx")
 
@@ -32,7 +34,7 @@ class Engine:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.requests = 0
-        self.programs: set[int] = set()
+        self._programs: set[int] = set()
         self._last = time.monotonic()
         self._in_hand = 0
         self._nothing_in_hand = asyncio.Event()
@@ -41,15 +43,15 @@ class Engine:
         self._opened: dict[str, asyncio.Future[Answer]] = {}
         self._keepers: set[asyncio.Task[None]] = set()
 
-    async def answer(self, host: str, payload: bytes, program: int = 0) -> bytes:
-        """The JSON object to give back; raises ``Unanswered``. ``program`` is the process of the host, if it is known."""
+    async def answer(self, host: str, payload: bytes, program: int = 0) -> Said:
+        """What the adapter gives back; raises ``Unanswered``. ``program`` is the process of the host, if it is known."""
         self.requests += 1
         if program > 1:  # an orphan's parent is 1
-            self.programs.add(program)
+            self._programs.add(program)
         try:
             asked = _object(payload)
             answer = await self._adapter(host)
-            return wire.encode(dict(await answer(asked)))
+            return await answer(asked)
         except Unanswered:
             raise
         except click.UsageError as error:
@@ -72,10 +74,14 @@ class Engine:
             if not self._in_hand:
                 self._nothing_in_hand.set()
 
+    def programs(self) -> list[int]:
+        """Those of the host programs that live."""
+        self._programs = {pid for pid in self._programs if _lives(pid)}
+        return sorted(self._programs)
+
     def is_idle(self, seconds: float) -> bool:
         """Whether no request came for so long, and no program lives that may send one."""
-        self.programs = {pid for pid in self.programs if _lives(pid)}
-        return not self.programs and not self._in_hand and time.monotonic() - self._last > seconds
+        return not self._in_hand and time.monotonic() - self._last > seconds and not self.programs()
 
     async def close(self, seconds: float) -> None:
         """Wait so long for the requests in hand, and close the adapters."""
@@ -140,6 +146,6 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def told(values: Mapping[str, Any]) -> bytes:
-    """A line of the engine's own."""
-    return json.dumps(values).encode()
+def encoded(said: Said) -> bytes:
+    """As it goes to the host program."""
+    return said.encode("utf-8", "replace") if isinstance(said, str) else wire.encode(dict(said))

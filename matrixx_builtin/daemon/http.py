@@ -3,14 +3,13 @@
 import asyncio
 import contextlib
 import hmac
-import json
 from collections.abc import Callable, Mapping
 
 import h11
 
 from matrixx_core.wire import LIMIT
 
-from .engine import Engine, Unanswered
+from .engine import Engine, Said, Unanswered, encoded
 from .ports import Endpoint
 
 PATIENCE = 10.0
@@ -42,7 +41,7 @@ async def converse(
     """Answer one connection until its end; raises ``TimeoutError`` and ``OSError`` for one that is slow or gone."""
     wire = h11.Connection(h11.SERVER)
     patience = PATIENCE
-    while not leaving():
+    while True:
         first = await asyncio.wait_for(reader.read(CHUNK), patience)
         if not first:
             return
@@ -50,14 +49,14 @@ async def converse(
             try:
                 wire.receive_data(first)
                 host, payload = await _request(wire, reader, writer, endpoint)
-                body = await engine.answer(host, payload)
-                await _respond(wire, writer, 200, body, close=leaving())
+                said = await engine.answer(host, payload)
+                await _respond(wire, writer, 200, said, close=leaving())
             except Unanswered as error:
-                await _respond(wire, writer, 500, _error(str(error)), close=leaving())
+                await _respond(wire, writer, 500, {"error": str(error)}, close=leaving())
             except Refused as refused:
-                await _respond(wire, writer, refused.status, _error("refused"), close=True)
+                await _respond(wire, writer, refused.status, {"error": "refused"}, close=True)
             except h11.RemoteProtocolError as error:
-                await _respond(wire, writer, error.error_status_hint, _error("no HTTP"), close=True)
+                await _respond(wire, writer, error.error_status_hint, {"error": "no HTTP"}, close=True)
         if wire.our_state is not h11.DONE or wire.their_state is not h11.DONE or wire.trailing_data[0]:
             await _let_go(reader, writer)
             return
@@ -111,10 +110,11 @@ async def _event(wire: h11.Connection, reader: asyncio.StreamReader) -> object:
     return event
 
 
-async def _respond(wire: h11.Connection, writer: asyncio.StreamWriter, status: int, body: bytes, *, close: bool) -> None:
+async def _respond(wire: h11.Connection, writer: asyncio.StreamWriter, status: int, said: Said, *, close: bool) -> None:
     if wire.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
         return
-    headers = [("content-type", "application/json"), ("content-length", str(len(body))), *([("connection", "close")] if close else [])]
+    body, kind = encoded(said), "text/plain; charset=utf-8" if isinstance(said, str) else "application/json"
+    headers = [("content-type", kind), ("content-length", str(len(body))), *([("connection", "close")] if close else [])]
     for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
         writer.write(wire.send(event) or b"")
     async with asyncio.timeout(DEADLINE):
@@ -128,7 +128,3 @@ async def _let_go(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
             writer.write_eof()
             while await reader.read(CHUNK):
                 pass
-
-
-def _error(why: str) -> bytes:
-    return json.dumps({"error": why}).encode()

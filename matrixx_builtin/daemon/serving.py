@@ -18,7 +18,7 @@ from importlib_metadata import version
 from ..services import logs
 from . import http, lines
 from .control import ITSELF, Status
-from .engine import Engine, Unanswered, told
+from .engine import Engine, Unanswered, encoded
 from .fingerprint import Watch, is_other
 from .peers import is_ours
 from .place import Place, inode, listen, sign
@@ -32,6 +32,9 @@ TICK = 5.0
 
 YOUNG = 10.0
 """Seconds in which it does not give way to another interpreter, so that two of them do not keep each other from answering."""
+
+GRACE = 0.3
+"""Seconds in which connections that were made before it gave its place up still bring their request."""
 
 DRAIN = 60.0
 """Seconds for the requests in hand when it ends; nobody waits for that, the place is free at once."""
@@ -84,6 +87,7 @@ class Daemon:
         log.info("the engine of %s is ready", self._place.project)
         try:
             await self._wait_for_the_end()
+            await anyio.sleep(GRACE)
         finally:
             await self._engine.close(DRAIN)
             for talk in self._talks:
@@ -191,16 +195,16 @@ class Daemon:
 
     async def _answered(self, request: lines.Request) -> tuple[int, bytes]:
         try:
-            body = await self._engine.answer(request.host, request.payload, request.program)
+            said = await self._engine.answer(request.host, request.payload, request.program)
         except Unanswered as error:
             log.warning("no answer for %s %s: %s", request.host, request.event, error)
             return 1, str(error).encode("utf-8", "replace")
-        return 0, b"" if body == b"{}" else body
+        return 0, encoded(said) if said else b""
 
     def _itself(self, event: str) -> bytes:
         if event == "stop":
             self.leave()
-        return told(asdict(self._status()))
+        return encoded(asdict(self._status()))
 
     def _status(self) -> Status:
         return Status(
@@ -211,6 +215,6 @@ class Daemon:
             plugins=self._watch.made_of,
             port=self._endpoint.port if self._endpoint else 0,
             problem=self._problem,
-            programs=sorted(self._engine.programs),
+            programs=self._engine.programs(),
             requests=self._engine.requests,
         )
