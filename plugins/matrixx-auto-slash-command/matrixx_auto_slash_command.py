@@ -37,6 +37,9 @@ PLACES = ("command/{}.md", "commands/{}.md", "skill/{}/SKILL.md", "skills/{}/SKI
 MOST_BYTES, FILE_BYTES, ALL_CHARACTERS = 64 << 10, 64 << 10, 200_000
 """What is read of a command file and of each file it names, and what of them all goes into the prompt."""
 
+MOST_FILES, MOST_PROGRAMS = 50, 10
+"""Files and shell commands of one template; further ones stay as they are written."""
+
 SHELL_SECONDS = 4.0
 """The longest that a template's shell commands may take together: less than the 5 s that a hook has."""
 
@@ -106,13 +109,17 @@ def block(command: Typed, template: Template, directory: Path, outputs: Mapping[
 def filled(text: str, command: Typed, directory: Path, outputs: Mapping[str, str]) -> str:
     """The template with its placeholders replaced, in one go: what is put in is text and nothing else."""
     words = [word.strip("\"'") for word in re.findall(r"\"[^\"]*\"|'[^']*'|\S+", command.text)]
+    files: dict[str, str] = {}
 
     def put(place: re.Match[str]) -> str:
         if shell := place["shell"]:
             return outputs.get(shell, place[0])
         if argument := place["argument"]:
             return command.text if argument == "ARGUMENTS" else "".join(words[int(argument) - 1 : int(argument)])
-        return _file(place["file"], directory) or place[0]
+        named = place["file"]
+        if named not in files and len(files) < MOST_FILES:
+            files[named] = _file(named, directory)
+        return files.get(named) or place[0]
 
     return _PLACEHOLDER.sub(put, text)
 
@@ -128,7 +135,7 @@ async def _outputs(text: str, directory: str) -> dict[str, str]:
         outputs[command] = f"{done.stdout or done.stderr}{end}".strip()
 
     async with anyio.create_task_group() as group:
-        for command in list(commands)[:10]:
+        for command in list(commands)[:MOST_PROGRAMS]:
             group.start_soon(ask, command)
     return outputs
 

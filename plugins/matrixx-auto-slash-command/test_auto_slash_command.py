@@ -181,3 +181,10 @@ def test_odd_prompts_are_no_mistake(project: Path, parts: Any) -> None:
 def test_huge_templates_are_no_burden(project: Path, piece: str) -> None:
     put(project, ".opencode/command/x.md", (piece * hook.MOST_BYTES)[: hook.MOST_BYTES])
     assert added(project, "/x a")
+
+
+def test_a_template_names_so_many_files_and_no_more(project: Path) -> None:
+    names = [f"{number}.txt" for number in range(hook.MOST_FILES + 1)]
+    for name in names:
+        put(project, name, "!")
+    assert hook.filled(" ".join(f"@{name}" for name in names), Typed("x"), project, {}) == f"{'! ' * hook.MOST_FILES}@{names[-1]}"
