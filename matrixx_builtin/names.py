@@ -36,6 +36,15 @@ SECTIONS = frozenset({
 })  # fmt: skip
 """Sections of the seeds: read by the hooks they belong to, silent where that hook is not installed."""
 
+KEYS = {
+    "experimental": (
+        "aggressive_truncation", "auto_resume", "context_warning_threshold", "hashline_edit", "new_task_system_enabled",
+        "plugin_load_timeout_ms", "preemptive_compaction", "preemptive_compaction_threshold", "safe_hook_creation", "task_system",
+        "truncate_all_tool_outputs",
+    ),
+}  # fmt: skip
+"""Keys of the seeds in sections that several hooks share: silent, too, where their hook is not installed."""
+
 PROFILES = {
     "minimal-write": ("mouse-notepad", "architect", "quality-gate", "comment-checker", "preemptive-compaction"),
     "nuclear-debug": (

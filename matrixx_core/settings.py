@@ -94,6 +94,7 @@ class Names:
     renamed: dict[str, str] = field(default_factory=dict[str, str])
     retired: dict[str, str] = field(default_factory=dict[str, str])
     sections: set[str] = field(default_factory=set[str])
+    keys: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     profiles: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
@@ -224,6 +225,7 @@ def installed_names() -> Names:
         names.renamed |= getattr(module, "RENAMED", {})
         names.retired |= getattr(module, "RETIRED", {})
         names.sections |= set(getattr(module, "SECTIONS", ()))
+        names.keys |= getattr(module, "KEYS", {})
         names.profiles |= getattr(module, "PROFILES", {})
     return names
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 CORE_LAYERS = (
     {"errors", "events", "trust", "entries"},
     {"answers", "settings"},
-    {"markers", "session", "client"},
+    {"markers", "session", "client", "sections"},
     {"tools", "specs", "plan"},
     {"timing", "watchdog", "notes", "taken"},
     {"loading", "dispatch"},

@@ -68,11 +68,6 @@ def test_without_its_setting_there_is_no_tool() -> None:
     assert Rig(hook, settings=ON).host.tools.keys() == {"edit"}
 
 
-def test_other_experimental_settings_are_no_concern_of_it() -> None:
-    rig = Rig(hook, settings={"hashline-edit": {"hashline_edit": True, "auto_resume": True}})
-    assert rig.host.tools and not rig.host.settings.problems
-
-
 def test_the_schema_needs_what_an_edit_needs() -> None:
     schema = json.dumps(Rig(hook, settings=ON).host.tools["edit"].parameters)
     assert '"required": ["filePath"]' in schema and '"required": ["op", "lines"]' in schema

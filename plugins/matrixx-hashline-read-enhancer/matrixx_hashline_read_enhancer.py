@@ -22,7 +22,7 @@ _FAILED = re.compile(r"\s*error|(?s:.*)\bfailed\b", re.IGNORECASE)
 
 
 class Config(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True)
 
     hashline_edit: bool = Field(default=False, description="Show read lines with the LINE#ID anchors of hashline-edit.")
 

@@ -20,7 +20,7 @@ SETTINGS_KEY = "experimental"
 
 
 class Config(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True)
 
     hashline_edit: bool = Field(default=False, description="Replace the host's edit tool by one with LINE#ID anchors.")
 
