@@ -10,12 +10,16 @@ from matrixx_core.trust import write_atomic
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file before and after; ``None`` is no file. ``folders`` counts the empty folders above it that go with the file."""
+    """One file before and after; ``None`` is no file.
+
+    ``folders`` counts the empty folders above it that go with the file, ``mode`` are its rights.
+    """
 
     path: Path
     before: str | None
     after: str | None
     folders: int = 0
+    mode: int = 0o644
 
     @property
     def diff(self) -> str:
@@ -31,7 +35,7 @@ class Change:
     def make(self) -> None:
         """Write or remove the file."""
         if self.after is not None:
-            write_atomic(self.path, self.after, mode=0o644)
+            write_atomic(self.path, self.after, mode=self.mode)
             return
         self.path.unlink(missing_ok=True)
         for folder in list(self.path.parents)[: self.folders]:
