@@ -27,6 +27,8 @@ Ability: TypeAlias = Literal[
     "shell_env",
     "shell_folder",
     "usage",
+    "compaction",
+    "todo",
     "wake",
     "tools",
     "named_tools",
@@ -37,7 +39,7 @@ Ability: TypeAlias = Literal[
 ``unread_write``: it asks the hooks before it looks itself whether a file was read. ``rewrite_attachments``: of the
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
 ``prompt_note`` beside the person's prompt. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
-request has cost. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
+request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """
 
 Where: TypeAlias = Literal["main", "subagent"]

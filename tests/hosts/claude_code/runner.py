@@ -20,7 +20,7 @@ from ..values import made_values
 
 __all__ = ["ABILITIES", "Runner", "find", "start"]
 
-EVERYWHERE = frozenset({"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_note", "wake", "usage"})
+EVERYWHERE = frozenset({"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_note", "wake", "usage", "compaction"})
 ABILITIES = {"main": EVERYWHERE | {"unread_write"}, "subagent": EVERYWHERE}
 
 CHANGING = {"edit", "multiedit", "write"}

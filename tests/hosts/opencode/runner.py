@@ -38,6 +38,8 @@ EVERYTHING = frozenset(
         "shell_env",
         "shell_folder",
         "usage",
+        "compaction",
+        "todo",
         "wake",
         "tools",
         "named_tools",
