@@ -9,7 +9,7 @@ from importlib import import_module
 
 from .measuring import Case, Skipped
 
-ROWS = ("unwanted", "dispatch", "bridge", "secrets", "commit", "start", "memory")
+ROWS = ("unwanted", "dispatch", "bridge", "secrets", "commit", "start", "clients", "memory")
 """The rows in the order of the goals; each is a module ``rows.<name>`` with ``cases(scale)``."""
 
 

@@ -94,7 +94,8 @@ def scratch() -> Generator[Path]:
     with tempfile.TemporaryDirectory(prefix="matrixx-bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / "project").mkdir()
-        ours = {"MATRIXX_STATE_DIR": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
+        (folder / "run").mkdir(mode=0o700)
+        ours = {"MATRIXX_STATE_DIR": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config"), "XDG_RUNTIME_DIR": str(folder / "run")}
         former = {key: os.environ.get(key) for key in ours}
         os.environ.update(ours)
         try:

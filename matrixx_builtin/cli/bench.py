@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def command(rows: tuple[str, ...], as_json: bool) -> None:
     """Measure how fast Matrixx is here.
 
-    The rows are ratios to baselines of the same minute. ROWs are unwanted, dispatch, bridge, secrets, commit, start and memory; all of them (under a minute) unless given.
+    The rows are ratios to baselines of the same minute. ROWs are unwanted, dispatch, bridge, secrets, commit, start, clients and memory; all of them (under a minute) unless given.
     """
     from .. import bench
 

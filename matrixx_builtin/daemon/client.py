@@ -1,20 +1,27 @@
 """The thin client: hands one event of a command hook to the warm engine of the project, and its answer back.
 
 ``python -I -S -E client.py HOST EVENT open|closed [PROJECT [SECONDS]]`` with the payload on standard input. It imports
-nothing but what an interpreter has in any case, and two modules in C: any other (pathlib, contextlib) costs more than all of its work. ``client.c`` does the same.
+nothing but what an interpreter has in any case, and one module in C: any other (pathlib, contextlib) costs more than all of
+its work. ``client.c`` does the same.
 """
 
+import _signal  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]  signal's C, without its enums
 import _socket
 import os
-import select
 import sys
 import time
+
+TYPE_CHECKING = False  # of typing, which costs as much as all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LONGEST = 100
 """Bytes of a socket's path; a system takes 104 or 108, the final NUL included."""
 
 SECONDS = 30.0
 """For everything together, from the start of this process to the answer, unless the command says otherwise."""
+
+MOST_SECONDS = 86_400.0
 
 POLL = 0.01
 """Seconds between two looks for the socket of an engine that starts."""
@@ -71,14 +78,18 @@ def _runtime_folder() -> str:
 def main(arguments: list[str]) -> int:
     """Do it all; never raises, and the exit code is 0 or 2."""
     host, event, policy, project, seconds = (*arguments, *("", "", "", "", "")[len(arguments) :])[:5]
+
+    def give_up(*_: object) -> None:
+        os._exit(_fail(event, policy))
+
     try:
         _keep_standard_files()
-        until = time.monotonic() + (float(seconds) if seconds else SECONDS)
-        payload = _payload(until)
+        _set_deadline(float(seconds or SECONDS), give_up)
+        payload = _all_of(lambda size: os.read(0, size))
         project = os.path.realpath(project or os.environ.get("CLAUDE_PROJECT_DIR") or ".", strict=True)
-        header = f"matrixx 1 {host} {event} {os.getppid()} {sys.executable}\n"
-        path = socket_path(project)
-        answer = _asked(path, project, os.fsencode(header) + payload, until)
+        header = os.fsencode(f"matrixx 1 {host} {event} {os.getppid()} {sys.executable}\n")
+        answer = _asked(socket_path(project), project, header + payload)
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
         first, _, body = answer.partition(b"\n")
         code, _, size = first.partition(b" ")
         if code in {b"0", b"2"} and size.isdigit() and int(size) == len(body):
@@ -86,6 +97,10 @@ def main(arguments: list[str]) -> int:
             return int(code)
     except BaseException:  # noqa: BLE001, S110  whatever it is, the host is told in its own words
         pass
+    return _fail(event, policy)
+
+
+def _fail(event: str, policy: str) -> int:
     refuses = policy == "closed" and event in BLOCKABLE
     try:  # noqa: SIM105  contextlib costs as much as all of this
         _write(2 if refuses else 1, (REFUSED if refuses else UNGUARDED).encode())
@@ -103,70 +118,55 @@ def _keep_standard_files() -> None:
             os.open(os.devnull, os.O_RDONLY)
 
 
-def _left(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
+def _set_deadline(seconds: float, give_up: "Callable[..., None]") -> None:
+    """An alarm: it reaches whatever is waited for."""
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ValueError
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
-def _payload(until: float) -> bytes:
+def _all_of(read: "Callable[[int], bytes]") -> bytes:
     parts: list[bytes] = []
-    while True:
-        if not select.select([0], [], [], _left(until))[0]:
-            raise TimeoutError
-        part = os.read(0, 1 << 20)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
+    try:
+        while part := read(1 << 16):
+            parts.append(part)
+    except ConnectionResetError:
+        pass
+    return b"".join(parts)
 
 
-def _asked(path: str, project: str, request: bytes, until: float) -> bytes:
+def _asked(path: str, project: str, request: bytes) -> bytes:
     """The whole answer; an engine that goes away without a word is about to be replaced, and the next one is asked."""
     for pause in PAUSES:
         time.sleep(pause)
-        answer = _asked_once(path, project, request, until)
+        connection = _connected(path) or _started(path, project)
+        try:
+            connection.sendall(request)
+            connection.shutdown(_socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it may have answered before it went
+        answer = _all_of(connection.recv)
+        connection.close()
         if answer:
             return answer
     return b""
 
 
-def _asked_once(path: str, project: str, request: bytes, until: float) -> bytes:
-    parts: list[bytes] = []
-    connection = _connected(path, until) or _started(path, project, until)
-    try:
-        connection.settimeout(_left(until))
-        connection.sendall(request)
-        connection.shutdown(_socket.SHUT_WR)
-    except (BrokenPipeError, ConnectionResetError):
-        pass  # it may have answered before it went
-    try:
-        while True:
-            connection.settimeout(_left(until))
-            part = connection.recv(1 << 20)
-            if not part:
-                break
-            parts.append(part)
-    except ConnectionResetError:
-        pass
-    connection.close()
-    return b"".join(parts)
-
-
-def _connected(path: str, until: float) -> _socket.socket | None:
+def _connected(path: str) -> _socket.socket | None:
     """A connection, or ``None`` where nobody listens; raises ``PermissionError`` for a folder that others may write to."""
     try:
         if not is_private(os.path.dirname(path)):  # noqa: PTH120
             raise PermissionError
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(_left(until))
         connection.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
         return None
     return connection
 
 
-def _started(path: str, project: str, until: float) -> _socket.socket:
+def _started(path: str, project: str) -> _socket.socket:
     """Start the engine and wait for its socket; another client's engine is as good."""
     child = os.fork()
     if child == 0:
@@ -175,8 +175,8 @@ def _started(path: str, project: str, until: float) -> _socket.socket:
         finally:
             os._exit(127)
     while True:
-        time.sleep(min(POLL, _left(until)))
-        connection = _connected(path, until)
+        time.sleep(POLL)
+        connection = _connected(path)
         if connection is not None:
             return connection
         if child and _has_ended(child):

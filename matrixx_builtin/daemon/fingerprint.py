@@ -22,6 +22,8 @@ def fingerprint() -> str:
 
 def is_other(interpreter: str) -> bool:
     """Whether a client's interpreter has other packages than this one; one that is not there has none."""
+    if interpreter == sys.executable:
+        return False
     path = Path(interpreter)
     return path.is_absolute() and path.is_file() and os.access(path, os.X_OK) and _environment(path) != _environment(Path(sys.executable))
 

@@ -21,7 +21,7 @@ def measured(row: str) -> list[Case]:
     return [one for one in found if isinstance(one, Case)]
 
 
-@pytest.mark.parametrize("row", ["dispatch", "secrets", "commit", "memory"])
+@pytest.mark.parametrize("row", ["dispatch", "secrets", "commit", "clients", "memory"])
 def test_a_row_compares_something_that_takes_time_with_a_baseline(row: str) -> None:
     for case in measured(row):
         assert case.row == row

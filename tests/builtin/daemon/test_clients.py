@@ -188,7 +188,7 @@ def test_missing_and_wrong_arguments_never_break_the_host(world: World, client: 
     assert done.returncode == 0 and (not done.stdout or unguarded(done))
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "x", "1e"])
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "x", "1e", "1e9"])
 def test_no_time_and_no_number_is_no_answer(world: World, client: Sequence[str], seconds: str) -> None:
     with engine(world, b"0 0\n"):
         assert refused(world.ask(client, {}, "PreToolUse", "closed", str(world.project), seconds))
@@ -297,4 +297,4 @@ def test_the_python_client_imports_nothing_that_costs_time() -> None:
     def modules(text: bytes) -> set[str]:
         return {line.rsplit(b"|", 1)[-1].strip().decode() for line in text.splitlines() if line.startswith(b"import time:")}
 
-    assert modules(done.stderr) - modules(bare.stderr) <= {"_socket", "select"}
+    assert modules(done.stderr) - modules(bare.stderr) <= {"_socket"}
