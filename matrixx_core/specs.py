@@ -147,8 +147,8 @@ def shell_env(env: ShellEnv, session: Session, client: HostClient, config: BaseM
 def tool_execute_after(result: ToolResult, session: Session, client: HostClient, config: BaseModel) -> Answer:
     """A tool has run.
 
-    Guards read the whole output and may add text to it. Rewriters may change the output; added text always follows
-    their work.
+    Guards read the whole output and may add text to it. Rewriters may change the output and the files beside it;
+    added text always follows their work.
     """
 
 

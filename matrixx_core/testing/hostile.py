@@ -81,6 +81,8 @@ def _results(tool: str, directory: str) -> Iterator[ToolResult]:
     for text in TEXTS:
         for metadata in ({}, _all(("exit", "diff", "sessionId", "filediff", "truncated"), text)):
             yield ToolResult(session_id="ses_hostile", call=call, output=text, title=text, metadata=metadata)
+        for url in (text, f"data:image/png;base64,{text}"):
+            yield ToolResult(session_id="ses_hostile", call=call, output="", attachments=({}, {"type": "file", "mime": text, "url": url}))
 
 
 def _failures(tool: str, directory: str) -> Iterator[ToolFailure]:
