@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,23 @@ class Status:
     """A running engine, as it tells of itself. ``port`` is 0, and ``problem`` says why, where HTTP is not answered."""
 
     pid: int
-    since: float
-    version: str
-    python: str
-    plugins: str
-    port: int
-    problem: str
-    programs: Sequence[int]
-    requests: int
+    since: float = 0.0
+    version: str = ""
+    python: str = ""
+    plugins: str = ""
+    port: int = 0
+    problem: str = ""
+    programs: Sequence[int] = ()
+    requests: int = 0
 
 
 def status(directory: Path) -> Status | None:
     """The engine of the project; ``None`` if none runs, or it does not answer."""
     told = _asked(place_of(directory), "status")
     try:
-        return Status(**json.loads(told)) if told else None
-    except (ValueError, TypeError):
+        said = json.loads(told) if told else {}
+        return Status(**{field.name: said[field.name] for field in fields(Status) if field.name in said}) if said else None
+    except (ValueError, TypeError):  # of another version it may lack what is new, and tell what is not known here
         return None
 
 

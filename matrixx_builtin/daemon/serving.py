@@ -42,6 +42,9 @@ DRAIN = 60.0
 LEAVE = 2.0
 """Seconds for what plugins left running; then the process ends without it."""
 
+MOST_CONNECTIONS = 128
+"""Over HTTP at a time: anybody on this machine can open some, and the socket needs files as well."""
+
 OF_ONE_SESSION = ("CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ID", "CLAUDE_ENV_FILE")
 """Variables of whoever happened to start the engine, which serves others, too."""
 
@@ -52,6 +55,7 @@ def main(place: Place, lock: int, handed: Sequence[int]) -> None:
     """Serve in this place, whose lock is held, until nobody needs it; ``handed`` are listening sockets, if there are any."""
     for name in OF_ONE_SESSION:
         os.environ.pop(name, None)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, as some programs hand it down, no child's exit code is told
     os.chdir(place.project)
     sign(lock)
     logs.start()
@@ -72,6 +76,7 @@ class Daemon:
         self._left = asyncio.Event()
         self._servers: list[asyncio.Server] = []
         self._talks: set[asyncio.Task[None]] = set()
+        self._connections = 0
 
     async def run(self) -> None:
         """Serve until the end."""
@@ -168,8 +173,13 @@ class Daemon:
         return talk
 
     async def _by_http(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._endpoint is not None:
+        if self._endpoint is None or self._connections >= MOST_CONNECTIONS:
+            return
+        self._connections += 1
+        try:
             await http.converse(reader, writer, self._endpoint, self._engine, self._is_leaving)
+        finally:
+            self._connections -= 1
 
     def _is_leaving(self) -> bool:
         if self._watch.has_changed():

@@ -15,7 +15,7 @@ import pytest
 from builtin.daemon.worlds import PATIENCE, World
 
 from matrixx_builtin import daemon
-from matrixx_builtin.daemon import engine, ports
+from matrixx_builtin.daemon import engine, ports, serving
 from matrixx_builtin.daemon import http as door
 from matrixx_builtin.daemon.ports import Endpoint
 from matrixx_core.wire import LIMIT
@@ -172,6 +172,15 @@ def test_a_hundred_connections_at_once_are_answered(endpoint: Endpoint) -> None:
     for thread in threads:
         thread.join(PATIENCE)
     assert found == [200] * 100
+
+
+def test_connections_of_strangers_leave_the_socket_its_files(world: World, quick: Sequence[str]) -> None:
+    world.ask(quick, {})
+    strangers = [socket.create_connection(("127.0.0.1", world.endpoint().port), PATIENCE) for _ in range(serving.MOST_CONNECTIONS + 1)]
+    assert strangers[-1].recv(1) == b"", "one too many"
+    assert world.answer(quick, {"a": 1})
+    for one in strangers:
+        one.close()
 
 
 def head(endpoint: Endpoint, more: str) -> bytes:

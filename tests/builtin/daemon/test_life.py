@@ -251,6 +251,16 @@ def test_what_belongs_to_one_session_is_not_kept_and_the_environment_is_not_logg
     assert "as told" in world.log and "secret-" not in world.log
 
 
+def test_an_ignored_child_signal_is_not_handed_down(world: World, quick: Sequence[str]) -> None:
+    previous = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        process = world.begin(quick, {"child": 3})
+        assert process.stdout and json.loads(process.stdout.read())["code"] == 3
+    finally:
+        signal.signal(signal.SIGCHLD, previous)
+    process.communicate()
+
+
 def test_files_of_the_project_are_not_imported(world: World, client: Sequence[str]) -> None:
     for name in ("json.py", "asyncio.py", "matrixx_builtin.py", "sitecustomize.py"):
         (world.project / name).write_text("raise SystemExit('imported')")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from matrixx_builtin import daemon
-from matrixx_builtin.daemon import compiling
+from matrixx_builtin.daemon import compiling, control
 from matrixx_builtin.daemon.fingerprint import is_other
 from matrixx_builtin.daemon.peers import is_ours
 
@@ -23,6 +23,25 @@ def test_another_users_process_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(os, "geteuid", lambda: user + 1)
         assert is_ours(one) is (sys.platform != "linux" and sys.platform != "darwin" and "bsd" not in sys.platform)
     assert not is_ours(one), "a closed one is nobody's"
+
+
+@pytest.mark.parametrize(
+    ("told", "pid"),
+    [
+        (b'{"pid": 7}', 7),
+        (b'{"pid": 7, "new": 1}', 7),
+        (b"{}", None),
+        (b'{"since": 1}', None),
+        (b"[]", None),
+        (b"[1]", None),
+        (b"\0", None),
+        (b"", None),
+    ],
+)
+def test_an_engine_of_another_version_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bytes, pid: int | None) -> None:
+    monkeypatch.setattr(control, "_asked", lambda _place, _event: told)
+    found = daemon.status(tmp_path)
+    assert (found.pid if found else None) == pid
 
 
 def test_a_client_is_compiled_in_the_place_of_a_former_one(tmp_path: Path) -> None:

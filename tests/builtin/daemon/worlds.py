@@ -19,7 +19,7 @@ from matrixx_builtin.daemon.control import Status
 from matrixx_builtin.daemon.place import holder, place_of
 
 ADAPTER = """'''A host whose payloads say what is to happen.'''
-import asyncio, json, os
+import asyncio, json, os, subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
 from matrixx_builtin.daemon import http, serving
@@ -35,6 +35,8 @@ async def warm(directory):
             Path(payload["begun"]).touch()
             while not Path(payload["until"]).exists():
                 await asyncio.sleep(0.02)
+        if "child" in payload:
+            return {"code": subprocess.run(["sh", "-c", f"exit {payload['child']}"]).returncode}
         if "plain" in payload:
             return payload["plain"]
         if "big" in payload:
