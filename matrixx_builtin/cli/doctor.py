@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import _options, _output
+from . import _limits, _options, _output
 
 if TYPE_CHECKING:
     from matrixx_core.plan import Step
@@ -35,15 +35,22 @@ def command(project: Path, host: str | None, canary: bool, as_json: bool) -> Non
     """
     from dataclasses import asdict
 
+    from ._engine import open_project
+
     if canary:
         _canary(host, as_json=as_json)
         return
     with _quiet(), _output.own_stdout() as out:
-        findings = list(examine(project, host))
+        opened = open_project(project)
+        findings = list(examine(opened, host))
+        limits = {name: _limits.limits_of(opened, name) for name in _connected(project, host)}
         if as_json:
-            _output.print_json([asdict(finding) for finding in findings], out=out)
+            told = [finding for name, found in limits.items() for finding in _limits.findings(name, found)]
+            _output.print_json([asdict(finding) for finding in (*findings, *told)], out=out)
     if not as_json:
         _show(findings)
+        for name, found in limits.items():
+            _limits.show(name, found)
     if any(finding.level == "error" for finding in findings):
         raise SystemExit(1)
 
@@ -66,12 +73,11 @@ def _canary(host: str | None, *, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def examine(project: Path, host: str | None = None) -> Iterator[Finding]:
+def examine(opened: Project, host: str | None = None) -> Iterator[Finding]:
     """Look at everything: settings, plugins, what they have done so far, and each agent."""
     from ..hosts import host_module, host_names
-    from ._engine import open_project
 
-    opened = open_project(project)
+    project = opened.directory
     yield from _settings(opened)
     yield from _plugins(opened)
     yield from _activity(opened)
@@ -80,7 +86,13 @@ def examine(project: Path, host: str | None = None) -> Iterator[Finding]:
     for name in [host] if host else host_names():
         module = host_module(name)
         yield from module.findings(project, asked=host is not None)
-        yield from _blind_spots(opened, name)
+
+
+def _connected(project: Path, host: str | None) -> list[str]:
+    """The agents whose limits matter: the one asked for, else those that Matrixx is installed for."""
+    from ..hosts import host_module, host_names
+
+    return [host] if host else [name for name in host_names() if any(host_module(name).installed(where) for where in (project, None))]
 
 
 def _quiet() -> AbstractContextManager[None]:
@@ -164,14 +176,6 @@ def _warm_engine(project: Path) -> Iterator[Finding]:
     from ..daemon.examine import examine
 
     yield from examine(project)
-
-
-def _blind_spots(opened: Project, host: str) -> Iterator[Finding]:
-    from ..hosts import blind_spots, host_module
-    from ..hosts.findings import Finding
-
-    for plugin, why in blind_spots(opened.steps(), host_module(host).obeyed()):
-        yield Finding("warn", f"{plugin!r} cannot do all of its work in {host}", why, "nothing to do: it is a limit of the host")
 
 
 def _show(findings: list[Finding]) -> None:

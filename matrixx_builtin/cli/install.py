@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import _installing, _options, _output
+from . import _installing, _limits, _options, _output
+
+if TYPE_CHECKING:
+    from ..hosts import Limit
 
 
 @click.command()
@@ -34,8 +37,7 @@ def command(host: str | None, project: Path, everywhere: bool, dry_run: bool, fa
     _installing.carry_out(installation, done="Wrote", dry_run=dry_run, yes=yes)
     for line in installation.advice:
         click.echo(f"- {line}")
-    for plugin, why in _blind_spots(module, project):
-        click.echo(f"- {plugin} cannot do all of its work here: {why}")
+    _limits.show(host, _limits_of(project, host))
 
 
 def _list(project: Path, *, as_json: bool) -> None:
@@ -65,9 +67,8 @@ def _row(row: dict[str, Any]) -> tuple[str, str, str]:
     return row["host"], row["found"] or "not found", "\n".join(places) or "no"
 
 
-def _blind_spots(module: Any, project: Path) -> list[tuple[str, str]]:
-    from ..hosts import blind_spots
+def _limits_of(project: Path, host: str) -> list[Limit]:
     from ._engine import log_lines, open_project
 
     with log_lines(), _output.own_stdout():
-        return blind_spots(open_project(project).steps(), module.obeyed())
+        return _limits.limits_of(open_project(project), host)

@@ -6,8 +6,9 @@ An adapter is a module with ``serve()``, ``play(...)``, ``found()``, ``installat
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
+from itertools import chain
 from types import ModuleType
-from typing import get_args, get_type_hints
+from typing import NamedTuple, get_args, get_type_hints
 
 import click
 
@@ -31,20 +32,39 @@ def host_module(name: str) -> ModuleType:
     return module
 
 
-def blind_spots(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Hooks that cannot do all of their work on a host, each with why; ``obeyed`` is the adapter's own table."""
-    spots: list[tuple[str, str]] = []
+class Limit(NamedTuple):
+    """What a hook cannot do on a host; ``whole`` is true where that is all that it does."""
+
+    plugin: str
+    whole: bool
+    denied: Sequence[str]
+    """Each completes the sentence "the host never lets a hook ..."."""
+
+
+def limits(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str, str]) -> list[Limit]:
+    """The hooks that cannot do all of their work on a host, those that can do nothing first; ``obeyed`` is the adapter's own table."""
+    found: list[Limit] = []
     for plugin, answers in steps.items():
-        for event, step in answers:
-            if event not in obeyed:
-                spots.append((plugin, f"the host never reports {event}"))
-                continue
-            ignored = sorted(_may_answer(step) - set(obeyed[event].split()))
-            spots += [(plugin, f"the host ignores {_WORDS[kind]} at {event}") for kind in ignored]
-    return spots
+        denied = [_denied(event, step, obeyed) for event, step in answers]
+        if any(denied):
+            acts = any(
+                event not in LIFETIME and event in obeyed and len(said) < max(len(_may_answer(step)), 1)
+                for (event, step), said in zip(answers, denied, strict=True)
+            )
+            found.append(Limit(plugin, not acts, list(dict.fromkeys(chain.from_iterable(denied)))))
+    return sorted(found, key=lambda limit: not limit.whole)
 
 
-_WORDS = {"block": "a refusal", "allow": "a grant", "change": "a change", "inject": "added text"}
+def blind_spots(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Hooks that cannot do all of their work on a host, each with why."""
+    return [(limit.plugin, f"the host never lets a hook {denied}") for limit in limits(steps, obeyed) for denied in limit.denied]
+
+
+def _denied(event: str, step: Step, obeyed: Mapping[str, str]) -> list[str]:
+    what = SUBJECTS.get(event, event)
+    if event not in obeyed:
+        return [f"see {what}" if event != "tools" else "bring tools (`matrixx mcp` offers them)"]
+    return [_VERBS[kind].format(what) for kind in sorted(_may_answer(step) - set(obeyed[event].split()))]
 
 
 def _may_answer(step: Step) -> set[str]:
@@ -64,3 +84,29 @@ def _may_answer(step: Step) -> set[str]:
 
 _ANSWERS: Mapping[str, type] = {"block": Block, "allow": Allow, "inject": Inject, "change": Event}
 _TAKEN = {"guard": {"block", "allow", "inject"}, "rewrite": {"change", "inject"}}
+
+_VERBS = {"allow": "grant {}", "block": "refuse {}", "change": "change {}", "inject": "add text to {}"}
+
+LIFETIME = {"host_opened", "host_closed"}
+"""Hookspecs that frame the work of a hook and are none of it."""
+
+SUBJECTS = {
+    "host_opened": "its start",
+    "session_event": "an event of a session",
+    "chat_message": "a prompt",
+    "command_execute_before": "a slash command",
+    "tool_definition": "the description of a tool",
+    "messages_transform": "the messages that the model reads",
+    "system_transform": "the system prompt",
+    "chat_params": "the parameters of a request to the model",
+    "chat_headers": "the headers of a request to the model",
+    "tool_execute_before": "a tool call",
+    "permission_asked": "a question for permission",
+    "shell_env": "the environment of a command",
+    "tool_execute_after": "the result of a tool call",
+    "tool_execute_failed": "the error of a tool call",
+    "text_complete": "the text of an answer",
+    "session_compacting": "the summary of a session",
+    "host_closed": "its end",
+}
+"""What each hookspec is about, in words."""

@@ -52,6 +52,9 @@ HEADER = "X-Matrixx"
 
 COMPILED = "matrixx-client"
 
+CLIENTS = (f"/{COMPILED}", "/matrixx_builtin/daemon/client.py")
+"""How the path of a client of ours ends, whichever it is."""
+
 Handler = dict[str, Any]
 
 
@@ -174,8 +177,7 @@ def is_ours(handler: Any) -> bool:
         return isinstance(headers, dict) and HEADER in headers and str(handler.get("url")).endswith(f"/{HOST}")
     args: list[Any] = words if isinstance(words, list) else []
     command = [handler.get("command"), *args]
-    ends = (f"/{COMPILED}", "/matrixx_builtin/daemon/client.py")
-    return HOST in command and any(str(word).replace("\\", "/").endswith(ends) for word in command)
+    return HOST in command and any(str(word).endswith(CLIENTS) for word in command)
 
 
 def _http(directory: Path) -> Handler:

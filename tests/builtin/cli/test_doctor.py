@@ -194,3 +194,21 @@ def test_the_doctor_leaves_no_process_behind(matrixx: Run, programs: Path, proje
         time.sleep(0.05)
     os.kill(pid, 9)
     pytest.fail("the engine's child is still there")
+
+
+def test_what_hooks_cannot_do_in_an_agent_is_one_line_each_and_for_machines_one_finding(
+    matrixx: Run, install: Install, programs: Path
+) -> None:
+    install(
+        "speaks",
+        "from matrixx_core import Inject, PermissionAsked, guard\n@guard\ndef permission_asked(permission: PermissionAsked) -> Inject: ...\n",
+    )
+    (line,) = (line for line in matrixx("doctor", "--host", "opencode").stdout.splitlines() if line.startswith("speaks "))
+    assert line.split(maxsplit=2)[1:] == ["no", "add text to a question for permission"]
+    (one,) = (one for one in found(matrixx, "--host", "opencode") if "'speaks' cannot act in opencode" in one["what"])
+    assert one["level"] == "warn" and "add text to a question for permission" in one["why"]
+
+
+def test_the_limits_of_an_agent_that_is_not_connected_are_no_news(matrixx: Run, programs: Path) -> None:
+    assert "limit of the agent" not in matrixx("doctor").stdout
+    assert "limit of the agent" in matrixx("doctor", "--host", "claude-code").stdout

@@ -145,7 +145,7 @@ def test_hooks_that_cannot_act_there_are_named_with_the_reason(matrixx: Run, ins
         "from matrixx_core import Block, PermissionAsked, guard\n@guard\ndef permission_asked(permission: PermissionAsked) -> Block: ...\n",
     )
     shown = matrixx("install", "opencode").stdout
-    assert "speaks cannot do all of its work here: the host ignores added text at permission_asked" in shown and "acts" not in shown
+    assert "\nspeaks  no    add text to a question for permission" in shown and "\nacts " not in shown
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(matrixx: Run, project: Path) -> None:
