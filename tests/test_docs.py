@@ -12,13 +12,17 @@ from typing import Any
 import anyio
 import pytest
 
+from matrixx_core.loading import load_installed
+from matrixx_core.settings import load_settings
 from matrixx_core.testing import Rig, call
+from matrixx_core.trust import trust
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/**/*.md")])
 WITH_CODE = ("README.md", "docs/embedding.md", "docs/order.md", "docs/writing-a-hook.md")
 HOOK = "matrixx_no_push_to_main"
 
+SETTINGS = re.compile(r"^```jsonc\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -68,6 +72,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_every_block_of_python_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole_page(page, monkeypatch)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_settings_on_a_page_are_understood_as_they_stand(page: Path, tmp_path: Path) -> None:
+    for number, found in enumerate(SETTINGS.finditer(page.read_text("utf-8"))):
+        folder = tmp_path / f"project{number}"
+        folder.mkdir()
+        text = found[1] if found[1].startswith("{") else f"{{{found[1]}}}"
+        (folder / "matrixx.jsonc").write_text(text)
+        trust(folder / "matrixx.jsonc")
+        settings = load_settings(folder)
+        load_installed(settings)
+        assert settings.raw and settings.problems == []
 
 
 def test_a_page_with_python_is_among_those_that_are_run() -> None:
