@@ -274,14 +274,14 @@ def _changed(before: Event, after: Event, fields: Mapping[str, str]) -> Iterator
 
 
 def _model(inp: Raw) -> dict[str, str]:
-    """Session, agent and model of a request: hosts write the model's id as ``id`` or as ``modelID``."""
-    model = table(inp.get("model"))
+    """Session, agent and model of a request: the model's id stands under ``id`` or ``modelID``, the variant with the message's model or beside it."""
+    model, message = table(inp.get("model")), table(inp.get("message"))
     return {
         "session_id": text(inp.get("sessionID")),
         "agent": text(inp.get("agent")),
         "provider": text(model.get("providerID")),
         "model": text(model.get("id")) or text(model.get("modelID")),
-        "variant": text(table(inp.get("message")).get("variant")),
+        "variant": text(table(message.get("model")).get("variant")) or text(message.get("variant")),
     }
 
 

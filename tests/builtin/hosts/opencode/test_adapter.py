@@ -19,6 +19,7 @@ from matrixx_core import (
     Block,
     ChatHeaders,
     ChatMessage,
+    ChatParams,
     Command,
     Compaction,
     Inject,
@@ -342,3 +343,25 @@ def test_the_bridge_is_asked_only_for_what_a_hook_wants() -> None:
     assert interest["tool.execute.before"] == {"names": ["write"], "others": False}
     assert "tool.execute.after" not in interest and "chat.params" not in interest
     assert interest["event"] == {"names": ["session.created", "session.deleted"], "others": False}
+
+
+@pytest.mark.parametrize(
+    ("message", "variant"),
+    [
+        ({"model": {"variant": "max"}}, "max"),
+        ({"variant": "low"}, "low"),
+        ({"model": {"variant": 5}}, ""),
+        ({"model": None}, ""),
+        (None, ""),
+    ],
+)
+def test_the_variant_of_a_request_is_that_of_its_prompt(message: Any, variant: str) -> None:
+    seen: list[str] = []
+
+    @rewrite
+    def chat_params(params: ChatParams) -> None:
+        seen.append(params.variant)
+
+    inp = {"sessionID": "s", "model": {"id": "m", "providerID": "p"}, "message": message}
+    anyio.run(adapter(plugin("v", chat_params)).hook, "chat.params", inp, {"options": {}})
+    assert seen == [variant]
