@@ -304,6 +304,12 @@ def test_what_shines_through_still_does() -> None:
     assert small.mode == "RGBA" and small.getextrema()[3] == (0, 0)
 
 
+@pytest.mark.parametrize(("mode", "kept"), [("RGB", b"a profile"), ("CMYK", None)])
+def test_a_colour_profile_stays_unless_the_colours_are_others_now(mode: str, kept: bytes | None) -> None:
+    small = opened(changed(read(part(drawn(2_000, 10, "JPEG", mode, icc_profile=b"a profile"), "image/jpeg"))).attachments[0])
+    assert (small.mode, small.info.get("icc_profile")) == ("RGB", kept)
+
+
 def test_without_pillow_the_image_is_left_and_the_person_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 

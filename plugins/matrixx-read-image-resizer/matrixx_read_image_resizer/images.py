@@ -114,14 +114,18 @@ def _shown_size(image: "Image") -> tuple[int, int]:
 
 
 def _decoded(image: "Image", edge: int) -> "Image":
+    """The image upright and in a form that every encoder takes, without a copy where it is so already: copies cost hundreds of megabytes."""
     from PIL import ImageOps
 
     image.draft("RGB", (edge, edge))  # a JPEG need not be decoded larger than it is wanted
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode.startswith("I;16"):
-        upright = upright.convert("I").point(lambda value: value / 256).convert("L")
-    transparent = "transparency" in upright.info or upright.mode in {"RGBA", "LA", "PA", "RGBa", "La"}
-    return upright.convert("RGBA" if transparent else "L" if upright.mode in {"1", "L"} else "RGB")
+    ImageOps.exif_transpose(image, in_place=True)
+    if image.mode.startswith("I;16"):
+        return image.convert("I").point(lambda value: value / 256).convert("L")
+    transparent = "transparency" in image.info or image.mode in {"RGBA", "LA", "PA", "RGBa", "La"}
+    if image.mode == "CMYK":
+        image.info.pop("icc_profile", None)  # it is about inks
+    wanted = "RGBA" if transparent else "L" if image.mode in {"1", "L"} else "RGB"
+    return image if image.mode == wanted else image.convert(wanted)
 
 
 def _scaled(image: "Image", edge: int) -> "Image":
