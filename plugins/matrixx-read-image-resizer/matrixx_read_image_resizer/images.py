@@ -141,7 +141,7 @@ def _encoded(image: "Image", characters: int, *, opaque: bool) -> Picture | None
     forms = lossy if opaque else [("PNG", {}), *lossy]
     for name, options in forms:
         buffer = io.BytesIO()
-        image.save(buffer, name, **options)
+        image.save(buffer, name, icc_profile=image.info.get("icc_profile"), **options)
         text = binascii.b2a_base64(buffer.getbuffer(), newline=False).decode("ascii")
         if not characters or len(text) <= characters:
             return Picture(MIMES[name], text, *image.size)
