@@ -44,7 +44,7 @@ def status(directory: Path) -> Status | None:
 
 
 def stop(directory: Path) -> bool:
-    """End the engine of the project, with what it is at first, or by force; true if there was one."""
+    """End the engine of the project, by asking at first, by force at last; true if there was one."""
     from .control import stop
 
     return stop(directory)

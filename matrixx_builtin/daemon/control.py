@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from .place import Place, connect, holder, place_of
+from .place import Place, connect, holder, lives, place_of
 
 ITSELF = "-"
 """In the place of a host's name: the event ``status`` or ``stop`` is for the engine itself."""
@@ -46,7 +46,10 @@ def status(directory: Path) -> Status | None:
 
 
 def stop(directory: Path) -> bool:
-    """End the engine of the project, with what it is at first, or by force; true if there was one."""
+    """End the engine of the project, by asking at first, by force at last; true if there was one.
+
+    Its place is free then. Events in hand may keep the process for longer, and are waited for no more than two seconds.
+    """
     place = place_of(directory)
     pid = holder(place)
     if pid is None:
@@ -56,17 +59,19 @@ def stop(directory: Path) -> bool:
         if way is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, way)
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            if holder(place) != pid:
-                return True
-            time.sleep(0.02)
+        if _comes_true(lambda: holder(place) != pid):
+            break
+    _comes_true(lambda: not lives(pid))
     return True
 
 
-def hangs(directory: Path) -> int | None:
-    """The process that holds the project's place without an answer."""
-    return holder(place_of(directory))
+def _comes_true(holds: Callable[[], bool]) -> bool:
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def _asked(place: Place, event: str) -> bytes:

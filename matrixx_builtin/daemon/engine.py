@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import logging
-import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -15,6 +14,7 @@ import click
 from matrixx_core import wire
 
 from ..hosts import host_module
+from .place import lives
 
 Said: TypeAlias = Mapping[str, Any] | str
 """What a host program is told: an object, or plain text where it takes that."""
@@ -76,7 +76,7 @@ class Engine:
 
     def programs(self) -> list[int]:
         """Those of the host programs that live."""
-        self._programs = {pid for pid in self._programs if _lives(pid)}
+        self._programs = {pid for pid in self._programs if lives(pid)}
         return sorted(self._programs)
 
     def is_idle(self, seconds: float) -> bool:
@@ -134,16 +134,6 @@ def _opener(host: str) -> Callable[[Path], AbstractAsyncContextManager[Answer]]:
     if opener is None:
         raise Unanswered(f"{host} is not served by a warm engine")
     return opener
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
 
 
 def encoded(said: Said) -> bytes:

@@ -114,3 +114,14 @@ def inode(place: Place) -> int:
         return place.socket.lstat().st_ino
     except OSError:
         return 0
+
+
+def lives(pid: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from builtin.daemon.worlds import PATIENCE, World, until
+from builtin.daemon.worlds import PATIENCE, World, lives, until
 
 from matrixx_builtin.daemon import fingerprint
 from matrixx_builtin.daemon.control import Status
@@ -296,12 +296,3 @@ def test_it_tells_of_itself(world: World, quick: Sequence[str]) -> None:
     assert isinstance(found, Status)
     assert (found.pid, found.python, found.port, found.requests, found.problem) == (pid, sys.executable, world.endpoint().port, 1, "")
     assert found.programs == [os.getpid()] and found.since <= time.time() + 1
-
-
-def lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or " Z " not in stat.read_text("utf-8", "replace")

@@ -58,6 +58,15 @@ def until(holds: Callable[[], object]) -> None:
         time.sleep(0.03)
 
 
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or " Z " not in stat.read_text("utf-8", "replace")
+
+
 @dataclass
 class World:
     """One project, with a runtime folder and a state folder of its own."""
