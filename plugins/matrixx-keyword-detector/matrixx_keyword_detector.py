@@ -1,8 +1,10 @@
-"""Switch on ultrawork, search or analyze mode when a prompt asks for it."""
+"""Switch on ultrawork, search or analyze mode when a prompt asks for it.
+
+``/ultrawork on`` and ``off`` (``/end-ultrawork``) say for the rest of the session what the setting says for all of them.
+"""
 
 import contextlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -10,13 +12,20 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services.agents import role_named
-from matrixx_core import ChatMessage, HostClient, Inject, Session, rewrite
+from matrixx_builtin.services.slash import Switch, Typed, expanded, typed
+from matrixx_builtin.services.spoken import END, START, spoken
+from matrixx_core import ChatMessage, Command, HostClient, Inject, Session, rewrite
 from matrixx_core.errors import ClientError
 
 RUN_AFTER = ("auto-slash-command",)  # it decides on the prompt's first character, so nothing may come before it
 
-LOOKED_AT = 20_000
-"""Characters of a prompt that are searched for keywords; behind that stands pasted text, not a wish."""
+COMMAND = "ultrawork"
+
+STATES: dict[Switch, str] = {
+    "on": "The user has switched it on.",
+    "off": "The user has switched it off.",
+    "status": "The user asks how it is.",
+}
 
 FIRST_SENTENCE = 400
 """Characters after which a first sentence ends at the latest."""
@@ -42,10 +51,7 @@ parts), ask a specialist agent where the question is hard, put what you found to
 }
 """What each mode tells the model; spec session-hooks A3 says what must be in it."""
 
-_START, _END = r"(?<![\w./\\@:-])", r"(?![\w/\\-]|[.:@]\w)"
-"""A word on its own: no part of a path, a file name or an option."""
-
-ULTRAWORK = re.compile(rf"{_START}(?:ultrawork|ulw){_END}", re.IGNORECASE)
+ULTRAWORK = re.compile(rf"{START}(?:ultrawork|ulw){END}", re.IGNORECASE)
 TAGS: dict[str, Mode] = {"[search-mode]": "search", "[analyze-mode]": "analyze"}
 
 _LATIN: dict[Mode, str] = {
@@ -67,9 +73,6 @@ _OTHERS: dict[Mode, str] = {
 }
 """Korean, Japanese, Chinese and Vietnamese, without word boundaries; single syllables that ordinary prose is full of are left out."""
 
-_REMINDER = re.compile(r"<(/?)system-reminder\b[^<>]{0,200}>", re.IGNORECASE)
-_FENCE = re.compile("```")
-_INLINE = re.compile(r"`[^`\n]{1,500}`")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\u3002\uff01\uff1f]|\n")
 
 
@@ -98,11 +101,25 @@ class Announced:
     done: bool = False
 
 
+@dataclass(slots=True)
+class Switched:
+    """When ultrawork is on in this session, if its person has said so; ``None``: as the settings say."""
+
+    when: Literal["word", "always", "never"] | None = None
+
+
 @rewrite
 def chat_message(message: ChatMessage, session: Session, config: Config) -> Inject | None:
     """Add the texts of the modes behind the user's own words."""
+    if answer := switched(typed(message, session), session, config):
+        return answer
     modes = wanted(message, session, config)
-    if "ultrawork" not in modes and config.ultrawork == "always" and may_ultrawork(message, session) and not session.state(Announced).done:
+    if (
+        "ultrawork" not in modes
+        and when(session, config) == "always"
+        and may_ultrawork(message, session)
+        and not session.state(Announced).done
+    ):
         modes.insert(0, "ultrawork")
     if "ultrawork" in modes:
         session.state(Announced).done = True
@@ -116,16 +133,40 @@ async def raise_variant(message: ChatMessage, session: Session, client: HostClie
     if typed:
         with contextlib.suppress(ClientError):
             await client.toast("Ultrawork mode is on for this prompt.", tone="success", title="Ultrawork")
-    always = config.ultrawork == "always" and may_ultrawork(message, session)
+    always = when(session, config) == "always" and may_ultrawork(message, session)
     return message.model_copy(update={"variant": config.variant}) if (typed or always) and config.variant and not message.variant else None
+
+
+@rewrite
+def command_execute_before(command: Command, session: Session, config: Config) -> Inject | None:
+    """Switch ultrawork where the host knows the command."""
+    return switched(typed(command, session), session, config)
+
+
+def switched(command: Typed | None, session: Session, config: Config) -> Inject | None:
+    """Switch ultrawork on or off for the rest of the session, or tell how it is; of any other command nothing."""
+    if command is None or command.name != COMMAND or (switch := command.switch) is None:
+        return None
+    if switch != "status":
+        session.state(Switched).when = "always" if switch == "on" else "never"
+        session.state(Announced).done = False
+    now = {"always": "on for every prompt", "never": "off", "word": "on for prompts with the word ultrawork"}[when(session, config)]
+    how = STATES[switch]
+    return Inject(f"[ultrawork] {how} Ultrawork mode is now {now} in this session. Say so in one sentence; there is nothing else to do.")
+
+
+def when(session: Session, config: Config) -> Literal["word", "always", "never"]:
+    """When ultrawork is on in this session."""
+    return session.state(Switched).when or config.ultrawork
 
 
 def wanted(message: ChatMessage, session: Session, config: Config) -> list[Mode]:
     """The modes that a prompt's words switch on; none in a delegated session or in text that nobody typed."""
     if session.parent:
         return []
-    text = spoken(message.text[:LOOKED_AT])
-    modes: list[Mode] = ["ultrawork"] if config.ultrawork != "never" and may_ultrawork(message, session) and ULTRAWORK.search(text) else []
+    text = spoken(message.text)
+    asked = (typed(message, session) or expanded(message, session) or Typed("")).name == COMMAND or ULTRAWORK.search(text)
+    modes: list[Mode] = ["ultrawork"] if asked and when(session, config) != "never" and may_ultrawork(message, session) else []
     tagged = {mode for tag, mode in TAGS.items() if tag in text.lower()}
     heard = {"tag": "", "first-sentence": first_sentence(text), "anywhere": text}[config.where]
     return modes + [mode for mode in ("search", "analyze") if mode in tagged or (mode in config.modes and words(mode).search(heard))]
@@ -134,11 +175,14 @@ def wanted(message: ChatMessage, session: Session, config: Config) -> list[Mode]
 @cache
 def words(mode: Mode) -> re.Pattern[str]:
     """The words that switch a mode on; compiled at the first prompt."""
-    return re.compile(rf"{_START}(?:{'|'.join(_LATIN[mode].split())}){_END}|{'|'.join(_OTHERS[mode].split())}", re.IGNORECASE)
+    return re.compile(rf"{START}(?:{'|'.join(_LATIN[mode].split())}){END}|{'|'.join(_OTHERS[mode].split())}", re.IGNORECASE)
 
 
 def may_ultrawork(message: ChatMessage, session: Session) -> bool:
-    """Whether a person speaks here to an agent that acts."""
+    """Whether a person speaks here to an agent that acts, and does not just switch the mode."""
+    command = typed(message, session) or expanded(message, session)
+    if command and command.name == COMMAND and command.switch:
+        return False
     return not session.parent and message.text.strip() != "" and not _plans(session.agent or message.agent, session)
 
 
@@ -149,27 +193,8 @@ def _plans(agent: str, session: Session) -> bool:
     return by_name or role_named(agent, session) == "planner"
 
 
-def spoken(text: str) -> str:
-    """The text without reminders, fenced and inline code."""
-    text = "".join(_outside(text, _REMINDER))
-    return _INLINE.sub(" ", "".join(_outside(text, _FENCE)))
-
-
 def first_sentence(text: str) -> str:
     """What stands before the first end of a sentence or line, in 400 characters at most."""
     text = text.strip()[:FIRST_SENTENCE]
     end = _SENTENCE_END.search(text)
     return text[: end.start()] if end else text
-
-
-def _outside(text: str, mark: re.Pattern[str]) -> Iterator[str]:
-    """The pieces outside of marked blocks. A closing tag closes; a mark without closing form opens and closes in turn."""
-    at, inside = 0, False
-    for found in mark.finditer(text):
-        closes = bool(found.group(1)) if mark.groups else inside
-        if not inside:
-            yield text[at : found.start()]
-            yield " "
-        at, inside = found.end(), not closes
-    if not inside:
-        yield text[at:]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrixx_builtin.services.agents import Caller
+from matrixx_core import Command
 from matrixx_core.errors import ClientError
 from matrixx_core.events import ChatMessage, added_part, is_added
 from matrixx_core.testing import SESSION, RecordingClient, Rig, message, session
@@ -257,3 +258,61 @@ def test_odd_parts_are_no_mistake() -> None:
     odd = ChatMessage(session_id=SESSION, parts=({"type": "text", "text": 5}, {"type": "text", "text": None}, {}, {"type": ["x"]}))
     assert hook.chat_message(odd, session(), CONFIG) is None
     anyio.run(hook.raise_variant, odd, session(), RecordingClient(), CONFIG)
+
+
+def command(rig: Rig, arguments: str, template: str = "Switch it.") -> Any:
+    event = Command(session_id=SESSION, name="ultrawork", arguments=arguments, parts=({"type": "text", "text": template},))
+    return anyio.run(rig.host.command_execute_before, event)
+
+
+def test_switched_on_it_is_told_once_and_raises_every_prompt_of_the_session() -> None:
+    rig = Rig(hook)
+    switch = rig.chat("/ultrawork on")
+    assert "now on for every prompt" in switch.notes[0].text
+    assert switch.event.variant == ""
+    outcomes = [rig.chat(text) for text in ("do it", "and that")]
+    assert [[note.text for note in outcome.notes] for outcome in outcomes] == [[hook.TEXTS["ultrawork"]], []]
+    assert {outcome.event.variant for outcome in outcomes} == {"max"}
+    assert len(rig.client.requests) == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("text", ["/ultrawork off", "/Ultrawork disable", "/end-ultrawork"])
+def test_switched_off_only_ultrawork_is_off(text: str) -> None:
+    rig = Rig(hook, settings={"keyword-detector": {"ultrawork": "always"}})
+    assert "is now off" in rig.chat(text).notes[0].text
+    outcome = rig.chat("ulw find it")
+    assert [note.text for note in outcome.notes] == [hook.TEXTS["search"]]
+    assert outcome.event.variant == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"), [("word", "for prompts with the word"), ("always", "for every prompt"), ("never", "is now off")]
+)
+def test_asked_for_its_state_nothing_changes(setting: str, told: str) -> None:
+    rig = Rig(hook, settings={"keyword-detector": {"ultrawork": setting}})
+    assert told in rig.chat("/ultrawork").notes[0].text
+    assert rig.host.sessions[SESSION].state(hook.Switched).when is None
+
+
+def test_as_a_command_of_the_host_it_switches_too_and_its_template_is_no_task() -> None:
+    rig = Rig(hook)
+    assert "now on for every prompt" in command(rig, "on").notes[0].text
+    assert rig.chat("Switch it.").notes == ()
+    assert rig.chat("do it").notes[0].text == hook.TEXTS["ultrawork"]
+
+
+@pytest.mark.parametrize("by_host", [False, True])
+def test_with_a_task_behind_it_the_command_is_the_word(by_host: bool) -> None:
+    rig = Rig(hook)
+    if by_host:
+        assert command(rig, "rename it", "Rename it.").notes == ()
+    outcome = rig.chat("Rename it." if by_host else "/ultrawork rename it")
+    assert outcome.notes[0].text == hook.TEXTS["ultrawork"]
+    assert outcome.event.variant == "max"
+
+
+def test_other_commands_and_delegated_sessions_switch_nothing() -> None:
+    delegated = session()
+    delegated.parent = "ses_parent"
+    assert hook.chat_message(message("/ultrawork on"), delegated, CONFIG) is None
+    assert hook.command_execute_before(Command(session_id=SESSION, name="review"), session(), CONFIG) is None
