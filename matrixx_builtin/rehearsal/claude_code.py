@@ -103,6 +103,10 @@ OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
 """Claude Code's names of the canonical tools."""
 
 
+EXPECTED: Mapping[str, Mapping[str, str]] = {"Grep": {"output_mode": "content"}, "WebFetch": {"prompt": "What does it say?"}}
+"""Arguments without which a tool does something else here, or nothing."""
+
+
 def own_name(tool: str) -> str:
     """Claude Code's name of a tool."""
     return OWN.get(tool, tool)
@@ -110,14 +114,19 @@ def own_name(tool: str) -> str:
 
 def own_turn(turn: Turn) -> Turn:
     """A turn whose calls are in Claude Code's words."""
-    told: dict[str, Any] = {**turn.model_dump(exclude_unset=True), "calls": [_own_call(call) for call in turn.made_calls]}
+    told: dict[str, Any] = {**turn.model_dump(exclude_unset=True), "calls": [own for call in turn.made_calls for own in _own_calls(call)]}
     return Turn.model_validate({key: value for key, value in told.items() if key not in {"tool", "args", "raw"}})
 
 
-def _own_call(call: Call) -> dict[str, Any]:
+def _own_calls(call: Call) -> Iterator[dict[str, Any]]:
     name = own_name(call.tool)
-    lines = {"output_mode": "content"} if name == "Grep" else {}  # unless asked, it names only the files
-    return {"tool": name, "args": {**own_args(name, call.args), **lines}, "raw": call.raw}
+    if name == "TodoWrite":  # it is not offered any more: a list is made task by task
+        for number, todo in enumerate(call.args["todos"], 1):
+            yield {"tool": "TaskCreate", "args": {"subject": todo["content"], "description": todo["content"]}}
+            yield {"tool": "TaskUpdate", "args": {"taskId": str(number), "status": todo["status"]}}
+        return
+    args = {**own_args(name, call.args), **EXPECTED.get(name, {})}
+    yield {"tool": name, "args": {key: value for key, value in args.items() if (name, key) != ("WebFetch", "format")}, "raw": call.raw}
 
 
 @contextmanager

@@ -42,6 +42,11 @@ def settle(project: Path, state: Path, settings: Mapping[str, Any]) -> None:
         trust(path)
 
 
+def without_hook(settings: Mapping[str, Any], hook: str) -> dict[str, Any]:
+    """These settings with one hook more switched off; ``""`` is none."""
+    return {**settings, "disabled_hooks": [*settings.get("disabled_hooks", ()), hook]} if hook else dict(settings)
+
+
 def is_essential(hook: str) -> bool:
     """Whether a hook cannot be disabled by name: without it means without all of Matrixx."""
     found = installed().get(hook)

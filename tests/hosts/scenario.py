@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parent / "scenarios"
 Ability: TypeAlias = Literal[
     "block",
     "unread_write",
+    "odd_write",
     "rewrite_input",
     "rewrite_output",
     "rewrite_attachments",
@@ -36,7 +37,8 @@ Ability: TypeAlias = Literal[
 ]
 """What a host must let a hook do for the scenario to be possible on it.
 
-``unread_write``: it asks the hooks before it looks itself whether a file was read. ``rewrite_attachments``: of the
+``unread_write``: it asks the hooks before it looks itself whether a file was read,
+``odd_write``: or is a link, or no text. ``rewrite_attachments``: of the
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
 ``prompt_note`` beside the person's prompt. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
 request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ...rehearsal.turns import Request
 
 
-
 def serve() -> None:
     """Claude Code starts no engine of its own: its handlers ask the project's warm one."""
     raise click.UsageError("Claude Code asks the project's warm engine, which starts by itself; by hand: matrixx serve daemon")

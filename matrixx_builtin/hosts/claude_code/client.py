@@ -1,7 +1,8 @@
 """What hooks may ask of Claude Code: it can be read, and told something with the next answer to one of its events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
@@ -28,6 +29,9 @@ class ClaudeCodeClient(NoClient):
     async def history(self, session_id: str) -> Sequence[Message]:
         """The session's messages so far; of a session that the host has told nothing of, none."""
         return await anyio.to_thread.run_sync(transcript.messages, self.transcripts.get(session_id, ""), session_id)
+
+    async def todo(self, session_id: str) -> Sequence[Mapping[str, Any]]:
+        return transcript.todos(await self.messages(session_id))
 
     async def toast(self, message: str, *, tone: Tone = "info", title: str = "Matrixx") -> None:
         """Shown with the answer to the event that is being handled."""

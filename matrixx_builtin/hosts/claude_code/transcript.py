@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,10 @@ LONGEST = 8 * 1024 * 1024
 
 TAIL = 64 * 1024
 """Bytes in which the newest answer's token counts are looked for."""
+
+
+_CREATED = re.compile(r"#(\w+)")
+"""Where the result of ``TaskCreate`` names the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,25 @@ def messages(path: str, session_id: str) -> list[Message]:
     results = dict(_results(entries))
     found = (_message(entry, session_id, results) for entry in entries)
     return [message for message in found if message.parts]
+
+
+def todos(messages: Iterable[Message]) -> list[dict[str, str]]:
+    """The todo list as the agent's calls have left it: written whole (``TodoWrite``), or task by task."""
+    found: dict[str, dict[str, str]] = {}
+    for part in (part for message in messages for part in message.parts if part.get("type") == "tool"):
+        state = table(part.get("state"))
+        args = table(state.get("input"))
+        if part.get("tool") == "todowrite":
+            found = {
+                str(at): {"content": text(one.get("content")), "status": text(one.get("status"))}
+                for at, one in enumerate(objects(args.get("todos")))
+            }
+        elif part.get("tool") == "TaskCreate" and (made := _CREATED.search(text(state.get("output")))):
+            found[made[1]] = {"content": text(args.get("subject")), "status": "pending"}
+        elif part.get("tool") == "TaskUpdate" and (changed := found.get(text(args.get("taskId")))):
+            changed["content"] = text(args.get("subject")) or changed["content"]
+            changed["status"] = text(args.get("status")) or changed["status"]
+    return [one for one in found.values() if one["status"] != "deleted"]
 
 
 def newest_usage(path: str) -> Usage | None:

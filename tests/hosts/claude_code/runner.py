@@ -14,13 +14,27 @@ from matrixx_builtin.rehearsal.turns import Turn
 
 from ..played import Played, state
 from ..programs import found
-from ..projects import is_essential, lay_out, settle
+from ..projects import is_essential, lay_out, settle, without_hook
 from ..scenario import Scenario
 from ..values import made_values
 
 __all__ = ["ABILITIES", "Runner", "find", "start"]
 
-EVERYWHERE = frozenset({"block", "rewrite_input", "rewrite_output", "note", "failure_note", "prompt_block", "prompt_note", "wake", "usage", "compaction"})
+EVERYWHERE = frozenset(
+    {
+        "block",
+        "rewrite_input",
+        "rewrite_output",
+        "note",
+        "failure_note",
+        "prompt_block",
+        "prompt_note",
+        "wake",
+        "usage",
+        "compaction",
+        "todo",
+    }
+)
 ABILITIES = {"main": EVERYWHERE | {"unread_write"}, "subagent": EVERYWHERE}
 
 CHANGING = {"edit", "multiedit", "write"}
@@ -51,7 +65,7 @@ class Runner:
         scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
         url, script = self.model.play(name, _turns(scenario, where, project))
         lay_out(scenario, project, self.home.env, ignored=(".claude/", ".matrixx/"))
-        settle(project, self.home.state, {**scenario.settings, **({"disabled_hooks": [without]} if without else {})})
+        settle(project, self.home.state, without_hook(scenario.settings, without))
         with environment(self.home.env):
             if not is_essential(without):
                 _install(project)
@@ -89,7 +103,7 @@ def _install(project: Path) -> None:
 
 def _allowed(scenario: Scenario) -> list[str]:
     """Every permission given, so that only Matrixx refuses."""
-    return ["--allowedTools", ",".join(sorted({*TOOLS, *(own_name(call.tool) for call in scenario.calls)}))]
+    return ["--allowedTools", ",".join(sorted({*TOOLS, "TaskCreate", "TaskUpdate", *(own_name(call.tool) for call in scenario.calls)}))]
 
 
 def _changed(scenario: Scenario) -> list[str]:

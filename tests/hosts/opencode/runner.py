@@ -16,7 +16,7 @@ from matrixx_builtin.rehearsal.turns import Turn
 
 from ..played import Played, state
 from ..programs import found
-from ..projects import is_essential, lay_out, settle
+from ..projects import is_essential, lay_out, settle, without_hook
 from ..scenario import Scenario, Where
 from ..values import made_values
 
@@ -26,6 +26,7 @@ EVERYTHING = frozenset(
     {
         "block",
         "unread_write",
+        "odd_write",
         "rewrite_input",
         "rewrite_output",
         "rewrite_attachments",
@@ -85,8 +86,7 @@ class Runner:
 
     def play(self, scenario: Scenario, where: str = "main", *, without: str = "") -> Played:
         """Play a scenario, perhaps without one hook; an essential is left out by leaving out all of Matrixx."""
-        settings = {"disabled_hooks": [without]} if without else {}
-        opened = self.open(scenario, where, settings)
+        opened = self.open(scenario.model_copy(update={"settings": without_hook(scenario.settings, without)}), where)
         if not is_essential(without):
             install(opened.project)
         return self.finish(opened, SETTLED if without else ANSWER)

@@ -303,6 +303,38 @@ def test_the_transcript_is_what_hooks_know_from_other_hosts(tmp_path: Path) -> N
     }
 
 
+def used(identity: str, name: str, output: str = "", **args: Any) -> list[dict[str, Any]]:
+    """A call and its result, as the transcript has them."""
+    call = {"type": "tool_use", "id": identity, "name": name, "input": args}
+    told = {"type": "tool_result", "tool_use_id": identity, "content": output}
+    return [{"type": "assistant", "message": {"content": [call]}}, {"type": "user", "message": {"content": [told]}}]
+
+
+@pytest.mark.parametrize(
+    ("lines", "todos"),
+    [
+        (
+            [
+                *used("1", "TaskCreate", "Task #1 created successfully: sew", subject="sew"),
+                *used("2", "TaskCreate", "Task #2 created successfully: buy", subject="buy"),
+                *used("3", "TaskUpdate", taskId="1", status="in_progress"),
+                *used("4", "TaskUpdate", taskId="2", status="deleted"),
+                *used("5", "TaskUpdate", taskId="9", status="completed"),
+            ],
+            [("sew", "in_progress")],
+        ),
+        ([*used("1", "TodoWrite", todos=[{"content": "sew", "status": "pending"}, None])], [("sew", "pending")]),
+        ([*used("1", "TaskCreate", "no number", subject="sew")], []),
+    ],
+)
+def test_the_todo_list_is_what_the_agents_calls_have_left(tmp_path: Path, lines: list[Any], todos: list[tuple[str, str]]) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    one = adapter()
+    ask(one, "SessionStart.startup", transcript_path=str(path), session_id="s")
+    assert [(todo["content"], todo["status"]) for todo in anyio.run(one.client.todo, "s")] == todos
+
+
 def test_what_an_answer_has_cost_is_told_once(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in LINES))
