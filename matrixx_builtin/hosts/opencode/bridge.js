@@ -18,7 +18,7 @@ const weigh = (files) => (Array.isArray(files) ? files.reduce((sum, one) => sum 
 
 // What of a hook's payload the engine is sent; the rest is large, secret or has no JSON form.
 const model = (m) => m && { id: m.id ?? m.modelID, providerID: m.providerID, limit: m.limit }
-const request = (i) => ({ sessionID: i.sessionID, agent: i.agent, model: model(i.model), message: i.message && { variant: i.message.variant } })
+const request = (i) => ({ sessionID: i.sessionID, agent: i.agent, model: model(i.model), message: i.message && { variant: i.message.model?.variant ?? i.message.variant } })
 const SEND = {
   "tool.definition": (i, o) => [i, { description: o.description, jsonSchema: o.jsonSchema }],
   "chat.params": (i, o) => [request(i), o],
