@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matrixx_core.errors import MatrixxError
 from matrixx_core.trust import write_atomic
 
 
@@ -33,7 +34,9 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
     def make(self) -> None:
-        """Write or remove the file."""
+        """Write or remove the file; raises ``MatrixxError`` if it is not any more as it was looked at."""
+        if self._content() != self.before:
+            raise MatrixxError(f"{self.path} has changed since it was looked at; run this again")
         if self.after is not None:
             write_atomic(self.path, self.after, mode=self.mode)
             return
@@ -43,6 +46,12 @@ class Change:
                 folder.rmdir()
             except OSError:  # somebody else's files are in it by now
                 return
+
+    def _content(self) -> str | None:
+        try:
+            return self.path.read_bytes().decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)

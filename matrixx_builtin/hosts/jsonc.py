@@ -96,7 +96,7 @@ def insert(data: bytes, container: Value, value: Any, *, key: str = "") -> bytes
         at = container.node.start_byte + 1
         return data[:at] + item + data[at:]
     comma = items[-1].end
-    at = container.node.children[-2].end_byte  # a comment may follow the last item
+    at = _end(container.node.children[-2])  # a comment may follow the last item
     return data[:comma] + b"," + data[comma:at] + newline(data) + indent(data) * depth + item + data[at:]
 
 
@@ -152,10 +152,15 @@ def _with_break(data: bytes, item: Item, container: Value) -> tuple[int, int]:
     before = data[: item.start]
     start = len(before.rstrip(b" \t\r\n"))
     above = [child for child in container.node.children if child.type == "comment" and child.end_byte <= item.start]
-    open_comment = bool(above) and above[-1].end_byte == start and data[above[-1].start_byte :].startswith(b"//")
+    open_comment = bool(above) and _end(above[-1]) == start and data[above[-1].start_byte :].startswith(b"//")
     if open_comment and not data[item.end :].lstrip(b" \t,").startswith((b"\n", b"\r")):
         return item.start, item.end
     return start, item.end
+
+
+def _end(node: Node) -> int:
+    """Where a token or a comment ends; the grammar counts a carriage return to a comment before it."""
+    return node.end_byte - (node.type == "comment" and (node.text or b"").endswith(b"\r"))
 
 
 def _items(node: Node) -> Iterator[Item]:

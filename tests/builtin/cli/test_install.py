@@ -170,3 +170,27 @@ def test_a_terminal_is_asked_first(project: Path, home: Path) -> None:
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
     assert b"Write " in shown and not (project / FILE).exists()
+
+
+def test_claude_code_is_connected_shown_and_disconnected_byte_for_byte(matrixx: Run, project: Path) -> None:
+    settings = project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_bytes(b'{\r\n  "model": "x" // mine\r\n}')
+    there = snapshot(project)
+    shown = matrixx("install", "claude-code", "--dry-run").stdout
+    assert snapshot(project) == there and "+++" in shown and "has comments" in shown
+    result = matrixx("install", "claude-code", "--yes")
+    assert result.exit_code == 0 and str(settings) in result.stdout and "keep it out of Git" not in result.stdout
+    assert json.loads(matrixx("install", "--json").stdout)[0]["project"] == str(settings)
+    assert "Nothing to change." in matrixx("install", "claude-code").stdout
+    assert matrixx("uninstall", "claude-code").exit_code == 0 and snapshot(project) == there
+
+
+def test_broken_settings_of_claude_code_are_one_line_and_stay(matrixx: Run, project: Path) -> None:
+    settings = project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": [],}')
+    for command in ("install", "uninstall"):
+        result = matrixx(command, "claude-code", "--yes")
+        assert result.exit_code == 2 and result.stderr.count("\n") == 1 and str(settings) in result.stderr
+    assert settings.read_text() == '{"hooks": [],}'

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from matrixx_builtin.hosts.changes import Change
+from matrixx_core.errors import MatrixxError
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "a\n"), ("a\n", "b"), ("a", "a\nb\n"), ("x\n", ""), ("", "x")])
@@ -33,3 +34,22 @@ def test_the_diff_tells_a_missing_last_newline() -> None:
 def test_a_new_and_a_removed_file_are_named_as_patch_wants_it() -> None:
     assert Change(Path("/f"), None, "a\n").diff.startswith("--- /dev/null\n+++ /f\n")
     assert Change(Path("/f"), "a\n", None).diff.startswith("--- /f\n+++ /dev/null\n")
+
+
+@pytest.mark.parametrize("before", [None, "a\n", "a\r\nb", "\ufeffa"])
+@pytest.mark.parametrize("after", ["c", None])
+def test_what_somebody_has_written_in_the_meantime_is_not_lost(tmp_path: Path, before: str | None, after: str | None) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"theirs")
+    with pytest.raises(MatrixxError, match="has changed"):
+        Change(path, before, after).make()
+    assert path.read_bytes() == b"theirs"
+    if before is not None:
+        path.write_bytes(before.encode())
+        Change(path, before, after).make()
+        assert (path.read_text() if path.exists() else None) == after
+
+
+def test_a_file_is_written_with_its_rights(tmp_path: Path) -> None:
+    Change(tmp_path / "file", None, "x", mode=0o600).make()
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600

@@ -49,6 +49,8 @@ def test_an_item_goes_in_at_the_end_and_out_again(value: Any, new: Any, indent: 
         ("[1, // one\n2\n]", 1, "[1 // one\n]"),
         ("[1 /* one */, 2 // two\n]", 1, "[1 /* one */ // two\n]"),
         ("[ // none\n 1]", 0, "[ // none\n ]"),
+        ("[1, // one\r\n2\r\n]", 1, "[1 // one\r\n]"),
+        ("[1, // one\r\n2]", 1, "[1 // one\r\n]"),
         ('{"a": 1, /* b */ "b": 2}', 1, '{"a": 1 /* b */}'),
     ],
 )
@@ -67,6 +69,7 @@ def test_what_is_taken_out_leaves_json_behind(before: str, number: int, after: s
         ("[\n\t1 // one\n]", '[\n\t1, // one\n\t"x"\n]'),
         ("[]", '["x"]'),
         ("[ // none\n]", '["x" // none\n]'),
+        ("[1 // one\r\n]", '[1, // one\r\n  "x"\r\n]'),
         ("\ufeff[1]", '\ufeff[1,\n  "x"]'),
     ],
 )

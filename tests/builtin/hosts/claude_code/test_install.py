@@ -109,6 +109,7 @@ BEFORE: dict[str, bytes | None] = {
     "one line": b'{"model":"x"}',
     "tabs": b'{\n\t"model": "x"\n}',
     "windows": b'{\r\n  "model": "x"\r\n}\r\n',
+    "windows with comments": b'{\r\n  "model": "x" // mine\r\n  // and\r\n}\r\n',
     "a byte order mark": b'\xef\xbb\xbf{"model": "x"}\n',
     "comments": b'// mine\n{\n  "model": "x" // and why\n  /* end */\n} // out\n',
     "a comment in an empty object": b"{ // nothing yet\n}",
@@ -167,10 +168,17 @@ HOOKS = st.dictionaries(st.sampled_from([*[*EVENTS][:4], "Other"]), st.lists(GRO
 SETTINGS = st.fixed_dictionaries({}, optional={"env": JSON, "hooks": HOOKS, "z": JSON})
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=SETTINGS, indent=st.sampled_from([None, 0, 2, "\t"]), tail=st.sampled_from(["", "\n", " // x", "\n\n/* y */\n"]))
-def test_any_settings_come_back_as_they_were(project: Path, said: dict[str, Any], indent: int | str | None, tail: str) -> None:
-    before = (json.dumps(said, indent=indent) + tail).encode()
+LINE_END = st.sampled_from(["", "", " // x", " /* y */", "\n  // z\n  /* zz */"])
+"""Behind each line of a text, where a comment may stand."""
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=SETTINGS, indent=st.sampled_from([None, 0, 2, "\t"]), data=st.data(), line_break=st.sampled_from(["\n", "\r\n"]))
+def test_any_settings_come_back_as_they_were(
+    project: Path, said: dict[str, Any], indent: int | str | None, data: st.DataObject, line_break: str
+) -> None:
+    lines = [line + data.draw(LINE_END) for line in json.dumps(said, indent=indent).split("\n")]
+    before = "\n".join(lines).replace("\n", line_break).encode()
     path = put(project, before)
     make(installation(project, fail_closed=False))
     make(removal(project))
