@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..rehearsal import MCP_SERVER
 from ..rehearsal.turns import Call, Turn
 
 DENIED = "is in the cage"
@@ -53,7 +54,7 @@ class Cage:
     @property
     def mcp_server(self) -> Sequence[str]:
         """The command of an MCP server ``canary`` with a tool ``put_file(path, text)``."""
-        return [sys.executable, "-I", str(Path(__file__).with_name("mcp_server.py"))]
+        return [sys.executable, "-I", str(MCP_SERVER)]
 
     def file(self, name: str) -> str:
         """The file that the call of this name would write; none of them must come to be."""

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def limits_of(opened: Project, host: str) -> list[Limit]:
     """The project's hooks that cannot do all of their work on a host."""
-    from ..hosts import host_module, limits
+    from ..hosts import host_module, limits_on
 
-    return limits(opened.steps(), host_module(host).obeyed())
+    return limits_on(host_module(host), opened.steps())
 
 
 def show(host: str, limits: Sequence[Limit]) -> None:

@@ -1,14 +1,16 @@
 """Adapters, one host program each, found through the entry-point group ``matrixx.hosts``.
 
 An adapter is a module with ``serve()``, ``play(...)``, ``found()``, ``installation(...)``, ``removal(...)``,
-``obeyed()`` and ``findings(...)``; see ``matrixx_builtin.hosts.opencode`` for the shapes.
+``obeyed()`` and ``findings(...)``; see ``matrixx_builtin.hosts.opencode`` for the shapes. It may have ``warm(directory)``, to be
+held by the warm engine (``matrixx_builtin.daemon``), ``offered()``, the only tools that there can be, and ``rehearse(cage)``, to be
+tried by the canary (``matrixx_builtin.canary``); see ``matrixx_builtin.hosts.claude_code``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import entry_points
 from itertools import chain
 from types import ModuleType
-from typing import NamedTuple, get_args, get_type_hints
+from typing import NamedTuple, TypeAlias, get_args, get_type_hints
 
 import click
 
@@ -32,6 +34,10 @@ def host_module(name: str) -> ModuleType:
     return module
 
 
+Steps: TypeAlias = Mapping[str, Sequence[tuple[str, Step]]]
+"""By plugin, each of its hooks with the event that it answers."""
+
+
 class Limit(NamedTuple):
     """What a hook cannot do on a host; ``whole`` is true where that is all that it does."""
 
@@ -41,11 +47,16 @@ class Limit(NamedTuple):
     """Each completes the sentence "the host never lets a hook ..."."""
 
 
-def limits(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str, str]) -> list[Limit]:
-    """The hooks that cannot do all of their work on a host, those that can do nothing first; ``obeyed`` is the adapter's own table."""
+def limits_on(host: ModuleType, steps: Steps) -> list[Limit]:
+    """The hooks that cannot do all of their work on a host, by its adapter's own tables."""
+    return limits(steps, host.obeyed(), host.offered() if hasattr(host, "offered") else None)
+
+
+def limits(steps: Steps, obeyed: Mapping[str, str], offered: Collection[str] | None = None) -> list[Limit]:
+    """The same, those that can do nothing first; ``offered`` are the only tools that there can be (``None``: any)."""
     found: list[Limit] = []
     for plugin, answers in steps.items():
-        denied = [_denied(event, step, obeyed) for event, step in answers]
+        denied = [_denied(event, step, obeyed) or _absent(step, event, offered) for event, step in answers]
         if any(denied):
             acts = any(
                 event not in LIFETIME and event in obeyed and len(said) < max(len(_may_answer(step)), 1)
@@ -55,7 +66,7 @@ def limits(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str,
     return sorted(found, key=lambda limit: not limit.whole)
 
 
-def blind_spots(steps: Mapping[str, Sequence[tuple[str, Step]]], obeyed: Mapping[str, str]) -> list[tuple[str, str]]:
+def blind_spots(steps: Steps, obeyed: Mapping[str, str]) -> list[tuple[str, str]]:
     """Hooks that cannot do all of their work on a host, each with why."""
     return [(limit.plugin, f"the host never lets a hook {denied}") for limit in limits(steps, obeyed) for denied in limit.denied]
 
@@ -65,6 +76,14 @@ def _denied(event: str, step: Step, obeyed: Mapping[str, str]) -> list[str]:
     if event not in obeyed:
         return [f"see {what}" if event != "tools" else "bring tools (`matrixx mcp` offers them)"]
     return [_VERBS[kind].format(what) for kind in sorted(_may_answer(step) - set(obeyed[event].split()))]
+
+
+def _absent(step: Step, event: str, offered: Collection[str] | None) -> list[str]:
+    """Of a hook that is about tools which the host does not have."""
+    names = step.subjects.names
+    if offered is None or not event.startswith("tool_") or step.subjects.others or not names or names & set(offered):
+        return []
+    return [f"see a call of {' or '.join(sorted(names)[:3])}: it has no such tool"]
 
 
 def _may_answer(step: Step) -> set[str]:

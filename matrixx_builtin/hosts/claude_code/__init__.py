@@ -1,6 +1,6 @@
 """Claude Code 2.1: the adapter that a warm engine holds, and the handlers it installs."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,13 @@ def obeyed() -> Mapping[str, str]:
     from .capabilities import OBEYED
 
     return OBEYED
+
+
+def offered() -> Collection[str]:
+    """The tools that there can be here, by canonical name, besides those of MCP servers."""
+    from .capabilities import OFFERED
+
+    return OFFERED
 
 
 def findings(directory: Path, *, asked: bool) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ from matrixx_core.session import Session
 from ...services import context, wake
 from . import transcript
 from .client import ClaudeCodeClient
-from .translate import Raw, objects, own_args, read_call, shape_of, table, text
+from .translate import Raw, objects, own_args, read_call, read_image, shape_of, table, text, with_image
 
 log = logging.getLogger("matrixx")
 
@@ -144,6 +144,7 @@ class ClaudeCode:
             call=read_call(payload, session.id),
             output=shape.read(response) if shape else "",
             metadata={"sessionId": child} if child else {},
+            attachments=read_image(response),
         )
         outcome = await self.host.tool_execute_after(result)
         answer.outcomes.append(outcome)
@@ -152,6 +153,8 @@ class ClaudeCode:
             answer.texts.append(new.removeprefix(result.output).strip("\n"))
         elif shape:
             answer.specific["updatedToolOutput"] = shape.write(response, new)
+        if outcome.event.attachments != result.attachments and (image := with_image(response, outcome.event.attachments)):
+            answer.specific["updatedToolOutput"] = image
 
     async def _failed(self, session: Session, payload: Raw, answer: Answer) -> None:
         await self._tell_failure(session, payload, text(payload.get("error")), answer)

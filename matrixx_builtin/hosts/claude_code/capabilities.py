@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from .translate import TOOLS
+
 OBEYED: Mapping[str, str] = {
     "host_opened": "",
     "chat_message": "block inject",
@@ -16,3 +18,7 @@ OBEYED: Mapping[str, str] = {
     "host_closed": "",
 }
 """By hookspec, as in every adapter. The rest Claude Code has no event for: its requests to the model cannot be changed."""
+
+
+OFFERED = frozenset({canonical for canonical, _ in TOOLS.values()})
+"""The tools that there are under canonical names; those of MCP servers begin with ``mcp__``."""

@@ -1,10 +1,10 @@
 """Claude Code's tools (2.1.332) in the canonical words and back, and where the text of each tool's result stands."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from matrixx_core.events import ToolCall
+from matrixx_core.events import Part, ToolCall
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -131,6 +131,25 @@ SHAPES: Mapping[str, Shape] = {
     "WebFetch": _field("result"),
 }
 """By tool, as ``sdk-tools.d.ts`` of 2.1.332 has it; Claude Code ignores a result of any other shape without a word."""
+
+
+def read_image(response: Any) -> tuple[Part, ...]:
+    """The image that ``Read`` gives the model, as a file beside the text."""
+    file = table(table(response).get("file"))
+    if table(response).get("type") != "image" or not file.get("base64"):
+        return ()
+    mime = text(file.get("type"))
+    return ({"type": "file", "mime": mime, "url": f"data:{mime};base64,{file['base64']}"},)
+
+
+def with_image(response: Any, attachments: Sequence[Part]) -> Any:
+    """The result of ``Read`` with another image, or without one as the text that takes its place."""
+    if not attachments:
+        return None
+    head, _, content = text(attachments[0].get("url")).partition(";base64,")
+    size = {"originalSize": len(content) * 3 // 4}
+    return {"type": "image", "file": {**table(table(response).get("file")), **size, "base64": content, "type": head.removeprefix("data:")}}
+
 
 MCP = _blocks("")
 

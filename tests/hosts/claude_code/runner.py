@@ -1,5 +1,7 @@
 """Play scenarios in the real Claude Code: ``claude -p`` for each prompt, against the warm engine of a project of its own."""
 
+import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +10,7 @@ from pathlib import Path
 from matrixx_builtin.daemon import stop
 from matrixx_builtin.hosts.claude_code import installation
 from matrixx_builtin.hosts.claude_code.translate import TOOLS
+from matrixx_builtin.rehearsal import MCP_SERVER
 from matrixx_builtin.rehearsal.claude_code import Home, classify, environment, make_home, own_name, own_turn, say
 from matrixx_builtin.rehearsal.model import Model, Script, serving
 from matrixx_builtin.rehearsal.turns import Turn
@@ -25,6 +28,7 @@ EVERYWHERE = frozenset(
         "block",
         "rewrite_input",
         "rewrite_output",
+        "rewrite_attachments",
         "note",
         "failure_note",
         "prompt_block",
@@ -33,6 +37,7 @@ EVERYWHERE = frozenset(
         "usage",
         "compaction",
         "todo",
+        "named_tools",
     }
 )
 ABILITIES = {"main": EVERYWHERE | {"unread_write"}, "subagent": EVERYWHERE}
@@ -62,7 +67,7 @@ class Runner:
         name = f"run{self.opened}"
         project = self.home.root / "projects" / name
         project.mkdir(parents=True)
-        scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
+        scenario = _named(scenario.with_values(made_values() | {"PROJECT": str(project)}))
         url, script = self.model.play(name, _turns(scenario, where, project))
         lay_out(scenario, project, self.home.env, ignored=(".claude/", ".matrixx/"))
         settle(project, self.home.state, without_hook(scenario.settings, without))
@@ -79,7 +84,7 @@ class Runner:
 
     def _say(self, scenario: Scenario, project: Path, url: str, script: Script) -> Iterator[str]:
         for number, prompt in enumerate(scenario.prompts):
-            options = [*_allowed(scenario), *(["--continue"] if number and script.requests else [])]
+            options = [*_allowed(scenario), *_named_tools(scenario, project), *(["--continue"] if number and script.requests else [])]
             said = say(self.program, self.home, (project, url), f"{prompt}{''.join(f' @{name}' for name in _changed(scenario))}", options)
             yield f"{said.out}\n{said.err}"
 
@@ -104,6 +109,23 @@ def _install(project: Path) -> None:
 def _allowed(scenario: Scenario) -> list[str]:
     """Every permission given, so that only Matrixx refuses."""
     return ["--allowedTools", ",".join(sorted({*TOOLS, "TaskCreate", "TaskUpdate", *(own_name(call.tool) for call in scenario.calls)}))]
+
+
+def _named_tools(scenario: Scenario, project: Path) -> list[str]:
+    """An MCP server with the tools that the scenario names: Claude Code takes them from nowhere else."""
+    if not scenario.tools:
+        return []
+    config = project.parent / f"{project.name}-mcp.json"
+    server = {"command": sys.executable, "args": ["-I", str(MCP_SERVER), *scenario.tools]}
+    config.write_text(json.dumps({"mcpServers": {"tools": server}}))
+    return ["--mcp-config", str(config)]
+
+
+def _named(scenario: Scenario) -> Scenario:
+    """The scenario with its named tools called as Claude Code calls those of a server."""
+    names = {name: f"mcp__tools__{name}" for name in scenario.tools}
+    turns = [turn.model_copy(update={"tool": names.get(turn.tool, turn.tool)}) for turn in scenario.turns]
+    return scenario.model_copy(update={"turns": tuple(turns)})
 
 
 def _changed(scenario: Scenario) -> list[str]:

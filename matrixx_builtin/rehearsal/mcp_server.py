@@ -1,4 +1,4 @@
-"""A whole MCP server in thirty lines, so that a canary needs no package: one tool, which writes a file."""
+"""A whole MCP server in forty lines, so that a rehearsal needs no package: ``put_file(path, text)``, and a tool for each name on the command line."""
 
 import json
 import sys
@@ -14,11 +14,18 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         info = {"name": "canary", "version": "1.0"}
         return {"protocolVersion": params.get("protocolVersion"), "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        return {"tools": [{"name": "put_file", "description": "Write a file.", "inputSchema": SCHEMA}]}
+        named = [{"name": name, "description": f"Run {name}.", "inputSchema": {"type": "object"}} for name in sys.argv[1:]]
+        return {"tools": [{"name": "put_file", "description": "Write a file.", "inputSchema": SCHEMA}, *named]}
     if method == "tools/call":
-        Path(params["arguments"]["path"]).write_text(params["arguments"]["text"], "utf-8")
-        return {"content": [{"type": "text", "text": "written"}]}
+        return {"content": [{"type": "text", "text": run(params["name"], params.get("arguments") or {})}]}
     return {} if method == "ping" else None
+
+
+def run(name: str, arguments: dict[str, str]) -> str:
+    """What a call answers; only ``put_file`` does anything."""
+    if name == "put_file":
+        Path(arguments["path"]).write_text(arguments["text"], "utf-8")
+    return f"{name} was run"
 
 
 for line in sys.stdin:
