@@ -40,10 +40,12 @@ def watching(running: Running) -> Generator[None]:
     """Watch ``running`` from a thread; must be entered on the main thread, which is the one that is interrupted."""
     done = threading.Event()
 
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         if running.overdue:  # looked at again here, on the hook's own thread: it may have ended since
             running.since = time.perf_counter()
             raise HookTimeout
+        if callable(former):  # another engine of this process, or a program that embeds us, has rung
+            former(number, frame)
 
     def look() -> None:
         while not done.wait(TICK):

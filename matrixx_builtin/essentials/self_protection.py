@@ -34,6 +34,8 @@ KILLERS = frozenset({"kill", "pkill", "killall", "skill", "taskkill", "stop-proc
 FINDERS = frozenset({"pgrep", "pidof"})
 """Programs that find the process for one of the ``KILLERS``."""
 HOSTS = frozenset({"opencode", "claude", "codex", "gemini", "qwen", "copilot", "cursor-agent"})
+ENGINES = tuple(f"{program} serve {what}" for program in ("matrixx", "python -m matrixx_builtin") for what in ("opencode", "daemon"))
+"""Command lines of engines, of which a pattern may be meant for any."""
 LASTING = frozenset({"setx", "launchctl", "systemctl", "tmux", "set"})
 """Programs that set variables for programs started later; ``export`` ends with its shell."""
 RIGHTS = frozenset({"chmod", "chown", "chgrp", "chattr", "setfacl", "chcon", "icacls", "attrib"})
@@ -162,7 +164,7 @@ def _own_command(name: str, argv: tuple[str, ...]) -> str:
     for at, word in enumerate(argv if name in LAUNCHERS else argv[:1]):
         if OURS.fullmatch(word.replace("\\", "/").removesuffix(".exe").removeprefix("-m")):
             command = next((later for later in argv[at + 1 :] if not later.startswith("-")), "")
-            return command if command in COMMANDS else ""
+            return command if command in COMMANDS or (command == "serve" and "--stop" in argv) else ""
     return ""
 
 
@@ -180,7 +182,7 @@ def _hits_engine(name: str, words: tuple[str, ...]) -> bool:
     if name in {"kill", "taskkill", "stop-process", "spps"}:
         return "-1" in words[1:] or any(word.lstrip("-") == str(os.getpid()) for word in words)
     if found.has("-f", "--full"):
-        return any(_fits(word, line) for word in found.operands for line in (" ".join(sys.orig_argv), "matrixx serve opencode"))
+        return any(_fits(word, line) for word in found.operands for line in (" ".join(sys.orig_argv), *ENGINES))
     names = {Path(sys.executable).name, Path(sys.executable).resolve().name, "python", "python3", "matrixx"}
     if name in {"pkill", "pgrep"}:
         return any(_fits(word, one) for word in found.operands for one in names)

@@ -56,11 +56,12 @@ def limits(steps: Steps, obeyed: Mapping[str, str], offered: Collection[str] | N
     """The same, those that can do nothing first; ``offered`` are the only tools that there can be (``None``: any)."""
     found: list[Limit] = []
     for plugin, answers in steps.items():
-        denied = [_denied(event, step, obeyed) or _absent(step, event, offered) for event, step in answers]
+        absent = [_absent(step, event, offered) for event, step in answers]
+        denied = [missing or _denied(event, step, obeyed) for missing, (event, step) in zip(absent, answers, strict=True)]
         if any(denied):
             acts = any(
-                event not in LIFETIME and event in obeyed and len(said) < max(len(_may_answer(step)), 1)
-                for (event, step), said in zip(answers, denied, strict=True)
+                event not in LIFETIME and event in obeyed and not missing and len(said) < max(len(_may_answer(step)), 1)
+                for (event, step), missing, said in zip(answers, absent, denied, strict=True)
             )
             found.append(Limit(plugin, not acts, list(dict.fromkeys(chain.from_iterable(denied)))))
     return sorted(found, key=lambda limit: not limit.whole)

@@ -69,3 +69,13 @@ def test_a_waiting_guard_that_hangs_blocks_at_its_deadline() -> None:
     vars(module)["tool_execute_before"] = tool_execute_before
     outcome = Rig(module, settings={"waits": {"deadline_ms": 100}}).before("bash")
     assert "no answer within 100 ms" in outcome.refusal
+
+
+def test_two_engines_in_one_process_are_both_watched() -> None:
+    first, second = (Rig(hanging(spin, guard), settings={"hangs": {"deadline_ms": 200}}) for _ in range(2))
+
+    async def run() -> Outcome[ToolCall]:
+        with watching(first.host.rules.running), watching(second.host.rules.running):
+            return await first.host.tool_execute_before(call("bash"))
+
+    assert anyio.run(run).blocked_by == "hangs"

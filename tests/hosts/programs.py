@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ NAMES = sorted(path.parent.name for path in Path(__file__).parent.glob("*/runner
 ROOT = Path(__file__).parents[2]
 
 
-def found(variable: str, name: str, below: str) -> Path | None:
-    """A program: named by a variable of the environment, on PATH, or where npm puts its binary below the repository."""
-    named = os.environ.get(variable) or shutil.which(name)
-    candidates = [*([Path(named)] if named else []), *sorted(ROOT.glob(f"node_modules/{below}"))]
+def found(variable: str, name: str, others: Sequence[Path]) -> Path | None:
+    """A program: named by a variable of the environment, at one of the other places, or on PATH."""
+    named, on_path = os.environ.get(variable), shutil.which(name)
+    candidates = [*map(Path, filter(None, [named])), *others, *map(Path, filter(None, [on_path]))]
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
 
 

@@ -39,7 +39,6 @@ EVENTS: Mapping[str, str] = {
     "SubagentStart": "http",
     "SubagentStop": "http",
     "PreCompact": "command",
-    "PostCompact": "http",
     "Notification": "http",
 }
 """The events that get a handler, and its kind in a project: a ``command`` starts the engine where there is none, ``http`` costs least."""

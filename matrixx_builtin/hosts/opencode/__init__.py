@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ...rehearsal.turns import Request
 
 
-
 def serve() -> None:
     """Answer one OpenCode process on standard input and output until it ends."""
     from .serve import main

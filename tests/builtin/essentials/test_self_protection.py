@@ -147,6 +147,8 @@ def test_no_shell_route_reaches_what_is_ours(project: Path, command: str) -> Non
     [
         "matrixx uninstall opencode",
         "matrixx install opencode --global",
+        "matrixx serve daemon --stop",
+        "python -m matrixx_builtin serve daemon --project . --stop",
         "matrixx trust",
         ".venv/bin/matrixx trust .",
         "uv run matrixx trust",
@@ -365,7 +367,7 @@ def test_the_places_follow_the_environment_of_the_engine(project: Path, monkeypa
 def test_a_pattern_that_would_end_the_engine_is_stopped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python3.11", "-m", "matrixx_builtin", "serve", "opencode"])
     monkeypatch.setattr(sys, "executable", "/usr/bin/python3.11")
-    for command in ("pkill python", "pkill -f python", "pkill -f 'serve opencode'", "killall python3.11"):
+    for command in ("pkill python", "pkill -f python", "pkill -f 'serve opencode'", "pkill -f 'serve daemon'", "killall python3.11"):
         assert bash(project, command) is not None
     for command in ("pkill -f 'python server.py'", "pkill node", "killall ruby"):
         assert bash(project, command) is None

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from matrixx_builtin.daemon import stop
@@ -47,8 +48,9 @@ CHANGING = {"edit", "multiedit", "write"}
 
 
 def find() -> Path | None:
-    """The program: named by CLAUDE_BIN, on PATH, or installed by npm below the repository."""
-    return found("CLAUDE_BIN", "claude", "@anthropic-ai/claude-code-*/claude")
+    """The program: named by CLAUDE_BIN, the one that the Claude Agent SDK brings (the version that all facts are of), or on PATH."""
+    bundled = [path for spec in [find_spec("claude_agent_sdk")] if spec for path in spec.submodule_search_locations or ()]
+    return found("CLAUDE_BIN", "claude", [Path(path, "_bundled/claude") for path in bundled])
 
 
 @dataclass(slots=True, repr=False)

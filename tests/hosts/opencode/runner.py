@@ -15,7 +15,7 @@ from matrixx_builtin.rehearsal.opencode import ANSWER, PATCHING, PLAIN, Home, Se
 from matrixx_builtin.rehearsal.turns import Turn
 
 from ..played import Played, state
-from ..programs import found
+from ..programs import ROOT, found
 from ..projects import is_essential, lay_out, settle, without_hook
 from ..scenario import Scenario, Where
 from ..values import made_values
@@ -60,7 +60,7 @@ STUBS = """export const Tools = async () => ({ tool: Object.fromEntries(NAMES.ma
 
 def find() -> Path | None:
     """The program: named by OPENCODE_BIN, on PATH, or installed by npm below the repository."""
-    return found("OPENCODE_BIN", "opencode", "opencode-*/bin/opencode")
+    return found("OPENCODE_BIN", "opencode", sorted(ROOT.glob("node_modules/opencode-*/bin/opencode")))
 
 
 @dataclass(frozen=True, slots=True)
