@@ -84,7 +84,8 @@ class Model:
             turn = script.next(Request(kind, protocol.messages(body), json.dumps(body, ensure_ascii=False)))
             if turn.uncounted:
                 return turn, [(f"call_{token_hex(4)}x", call) for call in turn.made_calls]
-            return turn, [(f"call_{kind}_{script.number(kind)}", call) for call in turn.made_calls]
+            numbered = [(f"call_{kind}_{script.number(kind)}", call) for call in turn.made_calls]
+            return turn, [(call.id or identity, call) for identity, call in numbered]
 
 
 @contextmanager

@@ -26,6 +26,8 @@ def answer(body: Body, turn: Turn, calls: Sequence[tuple[str, Call]]) -> Iterato
 
 
 def _chunks(turn: Turn, calls: Sequence[tuple[str, Call]]) -> Iterator[Body]:
+    if turn.think:
+        yield _choice({"role": "assistant", "reasoning_content": turn.think})
     yield _choice({"role": "assistant", "content": turn.say})
     for index, (identity, call) in enumerate(calls):
         head = {"index": index, "id": identity, "type": "function", "function": {"name": call.tool, "arguments": ""}}

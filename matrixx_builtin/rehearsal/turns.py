@@ -23,12 +23,16 @@ class Call(Told):
     tool: str
     args: dict[str, Any] = {}
     raw: str = ""
+    id: str = Field(
+        default="", description="Its id, for a server that gives odd ones; results are told apart by the number after the last `_`."
+    )
 
 
 class Turn(Told):
     """One answer of the model: a call (or several side by side), or words that end its turn, or an error of its server."""
 
     say: str = ""
+    think: str = Field(default="", description="What the model thinks before it says or calls anything (OpenAI's protocol).")
     tool: str = ""
     args: dict[str, Any] = {}
     raw: str = ""
