@@ -53,7 +53,7 @@ HISTORY = 100
 ABORTED, OVERFLOW = "MessageAbortedError", "ContextOverflowError"
 """A stop by the person or by us; an overflow that the host answers by summarising and going on."""
 
-SOURCE = "background-tools"
+SOURCE = "background-notification"
 
 log = logging.getLogger("matrixx")
 
@@ -257,6 +257,11 @@ class Manager:
             await self._close(work, client, "cancelled", reason, tell=tell)
         return stopped
 
+    async def notify(self, client: HostClient) -> None:
+        """Wake every idle session that has not been told of what is over; one that works is told when it falls idle."""
+        for parent in {work.parent.id: work.parent for work in self.works.values() if work.status not in OPEN and not work.told}.values():
+            await self._tell(parent, client)
+
     def offer(self, parent: Session) -> bool:
         """Offer to wake the session, if there is something that it has not been told."""
         if not (finished := self._untold(parent.id)):
@@ -332,7 +337,7 @@ class Manager:
             await self._close(work, client, "error", "it ended without an answer")
 
     async def _close(self, work: Work, client: HostClient, status: Status, reason: str = "", *, tell: bool = True) -> None:
-        """End a work, give its place to the next one, and let its parent know."""
+        """End a work and give its place to the next one."""
         if not _end(work, status, reason):
             return
         work.told = not tell
@@ -341,17 +346,13 @@ class Manager:
         if status == "cancelled" and work.session:
             await _abort(work, client)
         await _save(work)
-        if tell:
-            await self._tell(work.parent, client)
 
     async def _fill(self, key: str, client: HostClient) -> None:
         """Start the queued works that there is room for, first come, first served."""
         for work in [work for work in self.works.values() if work.key == key]:
             if work.status == "pending" and self._has_room(key):
-                began = await self._start(work, client)
+                await self._start(work, client)
                 await _save(work)
-                if not began:
-                    await self._tell(work.parent, client)
 
     async def _deleted(self, session_id: str, client: HostClient) -> None:
         """A session is gone, and with it all that was started from it, however deep."""

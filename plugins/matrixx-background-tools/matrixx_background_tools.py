@@ -42,7 +42,7 @@ from matrixx_core.errors import ClientError
 SETTINGS_KEY = "background_task"
 
 FLAG = "run_in_background"
-ABOUT = "Start it and go on at once: you read its id, are told when it is done, and fetch the answer with background_output."
+ABOUT = "Start it and go on at once: you read its id, and background_output fetches the answer when it is done."
 
 HEARD = {"session.status", "session.idle", "session.error", "session.deleted"}
 
@@ -116,7 +116,7 @@ async def launch(call: ToolCall, session: Session, client: HostClient, config: C
     state = "started" if work.status == "running" else "queued"
     return Done(
         f"This call was {state} in the background as {work.id}, so it has no result yet; that is no failure. Go on with other work. "
-        f'You are told when it is done; background_output(task_id="{work.id}") then fetches the answer. Do not poll.'
+        f'When it is done, background_output(task_id="{work.id}") fetches the answer. Do not poll.'
     )
 
 
@@ -130,18 +130,11 @@ async def session_event(event: SessionEvent, client: HostClient, config: Config)
     await manager(client, config).heard(event, client)
 
 
-@rewrite(types={"session.idle"}, spec="session_event")
-def offer(event: SessionEvent, session: Session, client: HostClient) -> None:
-    manager(client).offer(session)
-
-
-@rewrite
-def chat_message(message: ChatMessage, session: Session, client: HostClient) -> Inject | None:
-    """Learn which model the session uses; what it was not told yet goes with the prompt."""
+@observe
+def chat_message(message: ChatMessage, session: Session) -> None:
+    """Learn which model the session uses."""
     if message.provider and message.model:
         session.state(UsedModel).name = f"{message.provider}/{message.model}"
-    notice = manager(client).deliver(message)
-    return Inject(notice, priority="high") if notice else None
 
 
 @rewrite

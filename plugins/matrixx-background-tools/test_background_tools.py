@@ -8,12 +8,11 @@ import anyio.lowlevel
 import matrixx_background_tools as hook
 import pytest
 
-from matrixx_builtin.services import wake
 from matrixx_builtin.services.background import UsedModel, manager
 from matrixx_core import Block, Compaction, SessionEvent, ToolCall, ToolDefinition, ToolError, ToolOutput, guard
 from matrixx_core.client import NoClient
-from matrixx_core.events import Message, added_part
-from matrixx_core.testing import SESSION, RecordingClient, Rig, call, message, plugin_name
+from matrixx_core.events import Message
+from matrixx_core.testing import SESSION, RecordingClient, Rig, call, plugin_name
 
 ASKED: dict[str, Any] = {"description": "Count", "prompt": "Count the files.", "subagent_type": "general", "run_in_background": True}
 
@@ -206,34 +205,6 @@ def test_a_child_in_circles_is_stopped_at_the_next_event(rig: Rig) -> None:
         anyio.run(rig.host.tool_execute_before, ToolCall(session_id="ses_child_1", call_id="c", tool="read", args={"filePath": "a"}))
     rig.event("session.status", status={"type": "busy"})
     assert "cancelled after 0 s: it called 'read' 20 times in a row" in use(rig, "background_output", task_id=work)
-
-
-def test_the_parent_offers_to_be_woken_when_it_falls_idle(rig: Rig) -> None:
-    state = rig.host.sessions[SESSION].state(wake.Wake)
-    launched(rig)
-    state.busy = True
-    finish(rig)
-    state.offers.clear()
-    rig.event("session.idle")
-    [offer] = state.offers
-    assert offer.purpose == "background"
-
-
-def test_a_prompt_of_the_person_carries_what_is_new_once(rig: Rig) -> None:
-    launched(rig)
-    rig.host.sessions[SESSION].state(wake.Wake).busy = True
-    finish(rig)
-    texts = [str(part["text"]) for part in rig.chat("and now?").event.parts]
-    assert texts[0] == "and now?"
-    assert "Background work is over" in texts[1]
-    assert [part["text"] for part in rig.chat("thanks").event.parts] == ["thanks"]
-
-
-def test_our_own_prompt_is_not_told_twice(rig: Rig) -> None:
-    launched(rig)
-    finish(rig)
-    prompt = message("").model_copy(update={"parts": (added_part(asked(rig, "prompt")[-1]["text"]),)})
-    assert anyio.run(rig.host.chat_message, prompt).event == prompt
 
 
 def test_the_model_of_the_session_is_learnt(rig: Rig) -> None:

@@ -59,10 +59,12 @@ class Story:
     def tell(self, session: str, kind: str, **properties: Any) -> None:
         event = SessionEvent(session_id=session, type=kind, properties=properties)
         anyio.run(self.manager.heard, event, self.client)
+        anyio.run(self.manager.notify, self.client)
 
     def later(self, seconds: float) -> None:
         self.clock[0] += seconds
         anyio.run(self.manager.check, self.client)
+        anyio.run(self.manager.notify, self.client)
 
     def call(self, session: str, tool: str = "read", **args: Any) -> None:
         self.manager.called(ToolCall(session_id=session, call_id="c", tool=tool, args=args))
