@@ -25,6 +25,7 @@ Ability: TypeAlias = Literal[
     "prompt_note",
     "prompt_rewrite",
     "message_transform",
+    "answer_rewrite",
     "shell_env",
     "shell_folder",
     "usage",
@@ -40,7 +41,8 @@ Ability: TypeAlias = Literal[
 ``unread_write``: it asks the hooks before it looks itself whether a file was read,
 ``odd_write``: or is a link, or no text. ``rewrite_attachments``: of the
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
-``prompt_note`` beside the person's prompt. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
+``prompt_note`` beside the person's prompt. ``answer_rewrite``: of
+the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
 request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """
 

@@ -36,6 +36,7 @@ EVERYTHING = frozenset(
         "prompt_note",
         "prompt_rewrite",
         "message_transform",
+    "answer_rewrite",
         "shell_env",
         "shell_folder",
         "usage",
