@@ -24,7 +24,6 @@ RETIRED = {
     "todo-description-override": "the host's own description is better",
     "grep-output-truncator": "tool-output-truncator does its work",
     "tasks-todowrite-disabler": "tool settings of the host do its work",
-    "startup-toast": "a flag of auto-update-checker, not a hook",
 }
 """Accepted in ``disabled_hooks`` without a word; each with why it is gone."""
 

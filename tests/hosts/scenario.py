@@ -28,6 +28,7 @@ Ability: TypeAlias = Literal[
     "answer_rewrite",
     "shell_env",
     "shell_folder",
+    "toast",
     "usage",
     "compaction",
     "todo",
@@ -42,7 +43,7 @@ Ability: TypeAlias = Literal[
 ``odd_write``: or is a link, or no text. ``rewrite_attachments``: of the
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
 ``prompt_note`` beside the person's prompt. ``answer_rewrite``: of
-the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``usage``: it tells what a
+the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``toast``: a hook can show the person something. ``usage``: it tells what a
 request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """
 

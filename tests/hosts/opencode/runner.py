@@ -39,6 +39,7 @@ EVERYTHING = frozenset(
     "answer_rewrite",
         "shell_env",
         "shell_folder",
+        "toast",
         "usage",
         "compaction",
         "todo",
