@@ -1,6 +1,8 @@
 """The real OpenCode (1.18) as a process: found, offline, with a home of its own, and surely ended."""
 
+import base64
 import json
+import mimetypes
 import os
 import re
 import signal
@@ -8,7 +10,7 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,10 +97,18 @@ class Server:
         """Begin a session; it has a title, so that OpenCode does not ask the model for one."""
         return str(self.request("POST", "/session", directory, {"title": "Scenario"})["id"])
 
-    def prompt(self, directory: Path, session: str, text: str) -> bool:
-        """Say something and wait until the agent has ended its turn; false if OpenCode refused the prompt."""
+    def prompt(self, directory: Path, session: str, text: str, attached: Sequence[Path] = ()) -> bool:
+        """Say something, with files attached, and wait until the agent has ended its turn; false if OpenCode refused the prompt."""
+        parts = [{"type": "text", "text": text}, *map(_attachment, attached)]
+        return self._said(f"/session/{session}/message", directory, {"parts": parts})
+
+    def command(self, directory: Path, session: str, name: str, arguments: str) -> bool:
+        """Call one of OpenCode's own slash commands as its prompt line does; false if OpenCode refused it."""
+        return self._said(f"/session/{session}/command", directory, {"command": name, "arguments": arguments})
+
+    def _said(self, path: str, directory: Path, body: Any) -> bool:
         try:
-            self.request("POST", f"/session/{session}/message", directory, {"parts": [{"type": "text", "text": text}]})
+            self.request("POST", path, directory, body)
         except urllib.error.HTTPError:
             return False
         return True
@@ -128,6 +138,12 @@ class Server:
         connected.wait(END)
         yield events
         follower.join(END)
+
+
+def _attachment(path: Path) -> dict[str, str]:
+    mime = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    content = base64.b64encode(path.read_bytes()).decode()
+    return {"type": "file", "mime": mime, "filename": path.name, "url": f"data:{mime};base64,{content}"}
 
 
 @contextmanager

@@ -24,6 +24,8 @@ Ability: TypeAlias = Literal[
     "prompt_block",
     "prompt_note",
     "prompt_rewrite",
+    "attachments",
+    "commands",
     "message_transform",
     "answer_rewrite",
     "shell_env",
@@ -42,7 +44,8 @@ Ability: TypeAlias = Literal[
 ``unread_write``: it asks the hooks before it looks itself whether a file was read,
 ``odd_write``: or is a link, or no text. ``rewrite_attachments``: of the
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
-``prompt_note`` beside the person's prompt. ``answer_rewrite``: of
+``prompt_note`` beside the person's prompt. ``attachments``: the person attaches files to prompts. ``commands``: a file
+``.opencode/command/NAME.md`` makes a prompt ``/NAME ...`` a command of the host. ``answer_rewrite``: of
 the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``toast``: a hook can show the person something. ``usage``: it tells what a
 request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """
@@ -111,6 +114,7 @@ class Scenario(Told):
     tools: tuple[str, ...] = Field(default=(), description="Tools the host must offer besides its own; each answers 'NAME was run'.")
     files: dict[str, File] = Field(default={})
     staged: dict[str, File] = Field(default={}, description="Files added to the repository's index after the first commit.")
+    attached: tuple[str, ...] = Field(default=(), description="Files of the project that the person attaches to each prompt.")
     prompts: tuple[str, ...]
     turns: tuple[Turn, ...]
     expect: tuple[Expectation, ...]
@@ -138,7 +142,9 @@ class Scenario(Told):
         """What a host must be able to do: what the scenario says, and what the tools that it calls tell."""
         patches: set[Ability] = {"apply_patch"} if any(call.tool == "apply_patch" for call in self.calls) else set()
         named: set[Ability] = {"named_tools"} if self.tools else set()
-        return frozenset({*self.needs, *patches, *named})
+        attached: set[Ability] = {"attachments"} if self.attached else set()
+        commands: set[Ability] = {"commands"} if any(name.startswith(".opencode/command/") for name in self.files) else set()
+        return frozenset({*self.needs, *patches, *named, *attached, *commands})
 
 
 def _file(raw: Any) -> Any:

@@ -35,8 +35,10 @@ EVERYTHING = frozenset(
         "prompt_block",
         "prompt_note",
         "prompt_rewrite",
+        "attachments",
+        "commands",
         "message_transform",
-    "answer_rewrite",
+        "answer_rewrite",
         "shell_env",
         "shell_folder",
         "toast",
@@ -116,7 +118,7 @@ class Runner:
         with self.server.events(project) as events:
             try:
                 session = self.server.session(project)
-                all(self._say(project, session, prompt) for prompt in scenario.prompts)
+                all(self._say(scenario, project, session, prompt) for prompt in scenario.prompts)
                 if "wake" in scenario.needs:
                     _await_turns(opened.script, patience)
             finally:
@@ -125,10 +127,13 @@ class Runner:
         shown = "\n".join(json.dumps(event["properties"]) for event in events if event.get("type") == "tui.toast.show")
         return Played(scenario, project, opened.where, before, opened.script.requests, opened.script.unplayed, self._written(), shown)
 
-    def _say(self, project: Path, session: str, prompt: str) -> bool:
-        """False if it was refused; ``/compact`` is what the person has a key for in OpenCode."""
+    def _say(self, scenario: Scenario, project: Path, session: str, prompt: str) -> bool:
+        """False if it was refused; a command that OpenCode knows, and ``/compact``, for which it has a key, are called as the person calls them."""
+        name, _, arguments = prompt.partition(" ")
+        if (project / ".opencode" / "command" / f"{name.removeprefix('/')}.md").is_file():
+            return self.server.command(project, session, name.removeprefix("/"), arguments)
         if prompt != "/compact":
-            return self.server.prompt(project, session, prompt)
+            return self.server.prompt(project, session, prompt, [project / one for one in scenario.attached])
         model = {"providerID": "scripted", "modelID": PLAIN}
         return bool(self.server.request("POST", f"/session/{session}/summarize", project, model))
 
