@@ -30,7 +30,8 @@ def host_opened() -> None:
 @rewrite
 async def text_complete(text: TextComplete, config: Config) -> TextComplete | None:
     found = await secrets.scan_all({"": text.text})
-    values = {finding.value for finding in found if finding.value and (finding.severity == "block" or config.warnings)}
+    sure = [finding for finding in found if finding.severity == "block" or config.warnings]
+    values = {one.value if one.value in text.text else text.text[one.start : one.end] for one in sure} - {""}  # or encoded there
     masked = text.text
     for value in sorted(values, key=len, reverse=True):
         masked = masked.replace(value, mask(value))

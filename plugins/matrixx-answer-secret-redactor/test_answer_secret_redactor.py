@@ -1,3 +1,4 @@
+import base64
 import random
 import string
 from typing import Any
@@ -33,6 +34,15 @@ def told(text: str, **settings: Any) -> str:
 def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
     masked = told(text.replace("{}", TOKEN))
     assert masked == text.replace("{}", f"{TOKEN[:4]}…{TOKEN[-4:]}[REDACTED]")
+
+
+def test_a_secret_that_is_only_encoded_is_masked_as_it_stands() -> None:
+    encoded = base64.b64encode(f"token: {TOKEN}".encode()).decode()
+    masked = told(f"Decode {encoded} yourself.")
+    assert encoded not in masked
+    assert masked.startswith("Decode ")
+    assert masked.endswith(" yourself.")
+    assert "[REDACTED]" in masked
 
 
 def test_of_a_private_key_only_the_header_is_left() -> None:
