@@ -112,6 +112,30 @@ def test_after_an_abort_nothing_wakes_the_session_until_its_person_writes(openco
     assert asked(one)[1:3] == ["Again.", GO_ON]
 
 
+@pytest.mark.parametrize("by_host", [False, True])
+def test_after_stop_continuation_nothing_wakes_the_session_until_its_person_writes(
+    opencode: Runner, engine: Sequence[str], by_host: bool
+) -> None:
+    one = opened(opencode, engine)
+    if by_host:
+        file = one.project / ".opencode" / "command" / "stop-continuation.md"
+        file.parent.mkdir()
+        file.write_text("Stop everything.")
+    with opencode.server.events(one.project):
+        session = opencode.server.session(one.project)
+        if by_host:
+            assert opencode.server.command(one.project, session, "stop-continuation", "")
+        else:
+            assert opencode.server.prompt(one.project, session, "/stop-continuation")
+        until((one.project / "idle-loop").exists)
+        time.sleep(SETTLED)
+        assert asked(one) == ["Stop everything." if by_host else "/stop-continuation"]
+        assert opencode.server.prompt(one.project, session, "Again.")
+        until(lambda: len(asked(one)) > 2)
+        opencode.server.dispose(one.project)
+    assert asked(one)[1:3] == ["Again.", GO_ON]
+
+
 def test_opencode_run_ends_with_its_answer_and_no_prompt_is_lost_on_it(opencode: Runner, engine: Sequence[str]) -> None:
     one = opened(opencode, engine)
     assert run(opencode, one, "Begin.").returncode == 0
