@@ -116,6 +116,14 @@ class PlanStore:
         except (RecordError, OSError):
             return False
 
+    def name_of(self, path: str) -> str:
+        """The name of the plan that a mission's path means, over whatever links it leads here; ``""`` for one that is not here."""
+        try:
+            own = self.path(Path(path).name)
+            return own.stem if own.is_file() and own.resolve() == Path(path).resolve() else ""
+        except (RecordError, OSError, ValueError):
+            return ""
+
     def create(self, name: str, text: str) -> Document:
         """Make a new plan; one that is there is never overwritten."""
         path = self.path(name)

@@ -5,7 +5,6 @@ agent, the model is told that what was decided about the look stands.
 """
 
 import re
-from pathlib import Path
 
 from anyio.to_thread import run_sync
 
@@ -46,9 +45,8 @@ def _plan(session: Session) -> str:
     plans = PlanStore(session.directory)
     try:
         if mission := MissionFile(session.directory).read():
-            name = Path(mission.active_plan).stem
-            own = session.id in mission.session_ids and str(plans.folder / f"{name}.md") == mission.active_plan
-            return _text(plans, name) if own else ""
+            name = plans.name_of(mission.active_plan)
+            return _text(plans, name) if name and session.id in mission.session_ids else ""
         newest = next(iter(plans.all()), None)
         return _text(plans, newest.name) if newest else ""
     except RecordError:

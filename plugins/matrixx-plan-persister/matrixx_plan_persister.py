@@ -82,7 +82,8 @@ def sync(session: Session, config: Config) -> str:
     mission = _mission(session)
     if mission is None:
         return ""
-    plans, name = PlanStore(session.directory), Path(mission.active_plan).stem
+    plans = PlanStore(session.directory)
+    name = plans.name_of(mission.active_plan)
     votes = [words(task.subject) for task in _completed(mission, session, config)]
     after = plans.change(name, lambda plan: _with_ticks(plan, votes)).after if votes else plans.read(name)
     _note(session, name, progress(after.texts))
@@ -159,11 +160,9 @@ def _mission(session: Session) -> Mission | None:
     """The mission that this session works on, if its plan is one of the project's and there."""
     if not session.directory:
         return None
-    mission, plans = MissionFile(session.directory).read(), PlanStore(session.directory)
-    if mission is None or session.id not in mission.session_ids:
-        return None
-    name = Path(mission.active_plan).stem
-    return mission if plans.exists(name) and str(plans.path(name)) == mission.active_plan else None
+    mission = MissionFile(session.directory).read()
+    mine = mission is not None and session.id in mission.session_ids
+    return mission if mission and mine and PlanStore(session.directory).name_of(mission.active_plan) else None
 
 
 def _note(session: Session, name: str, how_far: Progress) -> None:

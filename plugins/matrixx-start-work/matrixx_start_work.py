@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services.agents import agent_of, assign, canonical
 from matrixx_builtin.services.mission import Mission, MissionFile
-from matrixx_builtin.services.plans import MOST_BYTES, Plan, PlanStore
+from matrixx_builtin.services.plans import Plan, PlanStore
 from matrixx_builtin.services.records import RecordError
 from matrixx_builtin.services.slash import Typed, expanded, typed
 from matrixx_core import ChatMessage, Command, HostClient, Session, rewrite
@@ -74,15 +74,17 @@ async def command_execute_before(command: Command, session: Session, client: Hos
 
 def situation(name: str, session: Session, agent: str) -> str:
     """Start or resume what can be, and say what the agent is to do."""
-    plans = [plan for plan in PlanStore(session.directory, MOST_BYTES).all() if plan.progress]
+    store = PlanStore(session.directory)
+    plans = [plan for plan in store.all() if plan.progress]
     missions = MissionFile(session.directory)
     if name:
         return _named(name, plans, missions, session, agent)
     told = ""
     if mission := missions.read():
-        active = next((plan for plan in plans if str(plan.path) == mission.active_plan), None)
+        its_name = store.name_of(mission.active_plan)
+        active = next((plan for plan in plans if plan.name == its_name), None)
         if active and is_open(active):
-            return _begun(active, missions.start(active.path, session.id, agent), "RESUMING")
+            return _begun(active, missions.start(Path(mission.active_plan), session.id, agent), "RESUMING")
         state = (
             "is complete" if active and active.progress and active.progress.complete else "is not there any more, or holds no check boxes"
         )
@@ -116,7 +118,10 @@ def _named(name: str, plans: Sequence[Plan], missions: MissionFile, session: Ses
         return _choose(f"There is no plan {name!r}.", open_ones, session)
     (plan,) = fitting
     if is_open(plan):
-        return _begun(plan, missions.start(plan.path, session.id, agent), "SELECTED")
+        there = missions.read()
+        same = there is not None and PlanStore(session.directory).name_of(there.active_plan) == plan.name
+        path = Path(there.active_plan) if there and same else plan.path  # one plan by two paths would lose its sessions
+        return _begun(plan, missions.start(path, session.id, agent), "SELECTED")
     if plan.progress and plan.progress.complete:
         return f"The plan {plan.name!r} is complete: {plan.progress} done. {CREATE}"
     return f"The plan {plan.name!r} ({plan.path}) has no check boxes, so nobody can tell how far it is. Add them with the user first."

@@ -107,6 +107,14 @@ def test_a_name_beats_the_mission_and_that_of_the_mission_keeps_its_sessions(tmp
     assert active(tmp_path) == "b"
 
 
+def test_a_plan_that_the_mission_knows_by_another_path_is_the_same(tmp_path: Path) -> None:
+    put(tmp_path, a=OPEN, b=OPEN)
+    (tmp_path / "link").symlink_to(tmp_path)
+    MissionFile(tmp_path).start(tmp_path / "link/.matrixx/plans/a.md", "ses_first")
+    for typed in ("/start-work", "/start-work a"):
+        assert "Sessions: 2" in told(tmp_path, typed)
+
+
 @pytest.mark.parametrize(("plan", "says"), [("done", "'done', is complete."), ("gone", "'gone', is not there any more")])
 def test_a_mission_that_is_over_is_told_and_the_plans_are_looked_at(tmp_path: Path, plan: str, says: str) -> None:
     put(tmp_path, next=OPEN, done=DONE)

@@ -135,6 +135,24 @@ def test_a_plan_that_a_person_named_is_still_readable(store: PlanStore) -> None:
     assert store.read("My Plan v1.2.md").texts[0] == "# Login"
 
 
+def test_a_missions_path_means_a_plan_that_is_here(login: PlanStore, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "login.md").write_text(PLAN)
+    for path in (login.folder / "login.md", tmp_path / "link/.matrixx/plans/login.md", login.folder / "../plans/login.md"):
+        assert login.name_of(str(path)) == "login"
+    for odd in (
+        tmp_path / "login.md",
+        login.folder / "gone.md",
+        login.folder,
+        login.folder / "login",
+        "",
+        "\0/login.md",
+        "\ud800",
+        "login.md",
+    ):
+        assert login.name_of(str(odd)) == ""
+
+
 def test_a_plan_is_never_made_over_another(login: PlanStore) -> None:
     with pytest.raises(RecordError, match="there is a plan 'login' already"):
         login.create("login", "other")
