@@ -117,11 +117,14 @@ def inode(place: Place) -> int:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is a process of this number."""
+    """Whether there is a process of this number that has not ended; its parent may take its time to take note of that."""
     try:
         os.kill(pid, 0)
     except PermissionError:
         return True
     except (OSError, OverflowError):
         return False
-    return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] not in "ZX"
+    except (OSError, IndexError):  # a system without /proc
+        return True

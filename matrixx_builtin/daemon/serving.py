@@ -39,7 +39,7 @@ GRACE = 0.3
 DRAIN = 60.0
 """Seconds for the requests in hand when it ends; nobody waits for that, the place is free at once."""
 
-LEAVE = 2.0
+LEAVE = 0.3
 """Seconds for what plugins left running; then the process ends without it."""
 
 MOST_CONNECTIONS = 128

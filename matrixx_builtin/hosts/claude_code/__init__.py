@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ async def warm(directory: Path) -> AsyncGenerator[Callable[[Mapping[str, Any]], 
     client = ClaudeCodeClient()
     async with Host.open(directory, client=client) as host, anyio.create_task_group() as beside:
         with watching(host.rules.running):
-            beside.start_soon(anyio.to_thread.run_sync, warm_up)
+            beside.start_soon(partial(anyio.to_thread.run_sync, warm_up, abandon_on_cancel=True))
             yield ClaudeCode(host, client).answer
             beside.cancel_scope.cancel()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from builtin.daemon.worlds import PATIENCE, World, lives, until
 
-from matrixx_builtin.daemon import fingerprint
+from matrixx_builtin.daemon import fingerprint, place
 from matrixx_builtin.daemon.control import Status
 
 QUICK = json.dumps({"IDLE": 0.2, "TICK": 0.05, "YOUNG": 0})
@@ -296,3 +296,11 @@ def test_it_tells_of_itself(world: World, quick: Sequence[str]) -> None:
     assert isinstance(found, Status)
     assert (found.pid, found.python, found.port, found.requests, found.problem) == (pid, sys.executable, world.endpoint().port, 1, "")
     assert found.programs == [os.getpid()] and found.since <= time.time() + 1
+
+
+def test_a_program_that_has_ended_is_dead_though_nobody_has_taken_note_of_it() -> None:
+    ended = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    assert not place.lives(ended.pid)
+    ended.wait()
+    assert place.lives(os.getpid())
