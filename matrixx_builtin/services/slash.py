@@ -73,7 +73,7 @@ class Typed:
         at = 0
         while at < len(self.text):
             if option and (at == 0 or self.text[at - 1].isspace()) and (here := option.match(self.text, at)):
-                found[here[1].lower()], at = _value(self.text, here.end(), glued=here[0].endswith("="))
+                found[here[1].lower()], at = _value(self.text, here.end(), open_ended, glued=here[0].endswith("="))
                 if not kept or kept[-1].isspace():
                     at = _end(_BLANKS, self.text, at)
                 continue
@@ -94,6 +94,8 @@ class Expanding:
 
     command: Typed | None = None
     texts: tuple[str, ...] = ()
+    message_id: str = ""
+    """The prompt that it has become; a later one of the same text was typed."""
 
 
 def parse(text: str) -> Typed | None:
@@ -110,7 +112,7 @@ def typed(event: ChatMessage | Command, session: Session) -> Typed | None:
     if isinstance(event, Command):
         command = _typed(event.name.removeprefix("/"), event.arguments)
         expanding = session.state(Expanding)
-        expanding.command, expanding.texts = command, _texts(event.parts)
+        expanding.command, expanding.texts, expanding.message_id = command, _texts(event.parts), ""
         return command
     if expanded(event, session):
         return None
@@ -120,7 +122,10 @@ def typed(event: ChatMessage | Command, session: Session) -> Typed | None:
 def expanded(message: ChatMessage, session: Session) -> Typed | None:
     """The command whose template this prompt is; ``None`` for what was typed as it stands."""
     expanding = session.state(Expanding)
-    return expanding.command if expanding.texts and expanding.texts == _texts(message.parts) else None
+    if not expanding.texts or expanding.texts != _texts(message.parts):
+        return None
+    expanding.message_id = expanding.message_id or message.message_id
+    return expanding.command if expanding.message_id == message.message_id else None
 
 
 def _typed(name: str, text: str) -> Typed:
@@ -140,12 +145,18 @@ def _text(part: Part) -> str:
 
 
 def _end_of_piece(text: str, at: int, open_ended: set[str]) -> int:
-    """Where the quotation, the word or the blanks that begin here end; what is never closed is looked for once."""
-    if (at == 0 or text[at - 1].isspace()) and text[at] in _QUOTES and text[at] not in open_ended:
-        if close := _close(text, at):
-            return close
+    """Where the quotation, the word or the blanks that begin here end."""
+    begins = at == 0 or text[at - 1].isspace()
+    return (begins and _quoted(text, at, open_ended)) or _end(_PIECE, text, at)
+
+
+def _quoted(text: str, at: int, open_ended: set[str]) -> int:
+    """The end of a quotation that begins here, 0 where none does; what is never closed is looked for once."""
+    if text[at] not in _QUOTES or text[at] in open_ended:
+        return 0
+    if not (close := _close(text, at)):
         open_ended.add(text[at])
-    return _end(_PIECE, text, at)
+    return close
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -162,11 +173,11 @@ def _close(text: str, at: int) -> int:
     return end + 1
 
 
-def _value(text: str, at: int, *, glued: bool) -> tuple[str, int]:
+def _value(text: str, at: int, open_ended: set[str], *, glued: bool) -> tuple[str, int]:
     """An option's value and where it ends; behind ``=`` it begins at once or is empty."""
     if at >= len(text) or (glued and text[at].isspace()):
         return "", at
-    end = _close(text, at) or _end_of_piece(text, at, set())
+    end = _quoted(text, at, open_ended) or _end_of_piece(text, at, open_ended)
     return ("", at) if text[at:end].isspace() else (_unquoted(text[at:end]), end)
 
 

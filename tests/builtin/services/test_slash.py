@@ -153,6 +153,15 @@ def test_another_prompt_is_not_taken_for_the_template() -> None:
     assert typed(message("/matrix-loop x"), open_session) == Typed("matrix-loop", "x")
 
 
+def test_the_same_words_typed_later_are_a_command_of_their_own() -> None:
+    open_session = session()
+    typed(command("ulw-loop", "x", "/ulw-loop x"), open_session)
+    assert typed(message("/ulw-loop x"), open_session) is None
+    later = message("/ulw-loop x").model_copy(update={"message_id": "msg_later"})
+    assert typed(later, open_session) == Typed("ulw-loop", "x")
+    assert expanded(later, open_session) is None
+
+
 def test_a_template_without_text_is_the_template_of_nothing() -> None:
     open_session = session()
     typed(command("review"), open_session)
@@ -175,7 +184,9 @@ def test_no_text_is_too_odd_and_no_word_is_lost(text: str) -> None:
     assert "".join(given_text.split()) in "".join(text.split())
 
 
-@pytest.mark.parametrize("piece", ["/x ", '"', '" ', "'a ", "x 'a ", "--name x ", "'a", "--name ", "\u2014", "/" * 5, "a\n"])
+@pytest.mark.parametrize(
+    "piece", ["/x ", '"', '" ', "'a ", "x 'a ", "--name x ", "--name 'x ", "--name='x ", "'a", "--name ", "\u2014", "/" * 5, "a\n"]
+)
 def test_huge_prompts_are_no_burden(piece: str) -> None:
     text = piece * (300_000 // len(piece))
     parse(text)
