@@ -84,24 +84,34 @@ class Config(BaseModel):
 
 @dataclass(slots=True)
 class Images:
-    """What a session knows: whether there is an observer, where each image was saved, when old ones were looked for."""
+    """What a session knows: whether there is an observer, where each image was saved, when old ones were looked for.
+
+    ``left`` are the messages whose images the model has been sent: they stay as they are, so that no sent byte changes.
+    """
 
     observer: bool | None = None
     ask_again: float = 0.0
     saved: dict[str, Path] = field(default_factory=dict[str, Path])
     look_again: float = 0.0
+    left: set[str] = field(default_factory=set[str])
 
 
 @rewrite
 async def messages_transform(transcript: Transcript, session: Session, client: HostClient, config: Config) -> Transcript | None:
     """Put where they are saved in the place of the images that the user attached."""
-    if config.routing == "direct" or session.parent or not session.directory or not await _observed(session, client, config):
+    if config.routing == "direct" or session.parent or not session.directory:
         return None
-    has_images = any(_is_image(part) for message in transcript.messages if message.role == "user" for part in message.parts)
-    if not has_images and session.state(Images).look_again > time.monotonic():
+    known = session.state(Images)
+    shown = {message.id for message in transcript.messages if message.role == "user" and any(map(_is_image, message.parts))} - known.left
+    if not await _observed(session, client, config):
+        known.left |= shown
+        return None
+    if not shown and known.look_again > time.monotonic():
         return None
     messages = await run_sync(_all_saved, transcript.messages, session, config.observer)
-    return transcript.model_copy(update={"messages": messages}) if messages != transcript.messages else None
+    changed = {new.id for old, new in zip(transcript.messages, messages, strict=True) if new is not old}
+    known.left |= shown - changed
+    return transcript.model_copy(update={"messages": messages}) if changed else None
 
 
 async def _observed(session: Session, client: HostClient, config: Config) -> bool:
@@ -130,7 +140,10 @@ def _all_saved(messages: Sequence[Message], session: Session, observer: str) -> 
     target = folder / re.sub(r"[^A-Za-z0-9._-]", "_", session.id)
     if session.id in {"", ".", ".."} or target.is_symlink():
         return tuple(messages)
-    return tuple(_saved(message, target, root, known, observer) if message.role == "user" else message for message in messages)
+    return tuple(
+        _saved(message, target, root, known, observer) if message.role == "user" and message.id not in known.left else message
+        for message in messages
+    )
 
 
 def _saved(message: Message, target: Path, root: Path, known: Images, observer: str) -> Message:

@@ -130,7 +130,19 @@ def test_a_host_that_does_not_tell_its_agents_is_asked_again_later(tmp_path: Pat
     under_test.host.rules.client = seeing("observer")
     assert transformed(under_test, user(0, image())) == (user(0, image()),)
     under_test.host.sessions[SESSION].state(hook.Images).ask_again = 0.0
-    assert transformed(under_test, user(0, image())) != (user(0, image()),)
+    first, second = transformed(under_test, user(0, image()), user(1, image()))
+    assert first == user(0, image()), "the model has been sent this one"
+    assert second != user(1, image())
+
+
+def test_what_could_not_be_saved_at_first_stays_for_good(tmp_path: Path) -> None:
+    under_test = rig(tmp_path)
+    (tmp_path / ".opencode").write_text("in the way")
+    assert transformed(under_test, user(0, image())) == (user(0, image()),)
+    (tmp_path / ".opencode").unlink()
+    first, second = transformed(under_test, user(0, image()), user(1, image()))
+    assert first == user(0, image())
+    assert second != user(1, image())
 
 
 def test_the_observer_itself_sub_agents_and_direct_routing_get_the_images(tmp_path: Path) -> None:
