@@ -38,6 +38,9 @@ log = logging.getLogger("matrixx")
 REFUSED_BY_HOST = "<tool_use_error>"
 """How Claude Code begins what the model reads of a call that it did not let begin; no event but PostToolBatch tells it."""
 
+MAIN = "claude"
+"""The agent of a main session, which Claude Code names only where the person chose another one."""
+
 Reply: TypeAlias = "dict[str, Any] | str"
 
 
@@ -113,7 +116,7 @@ class ClaudeCode:
     def _session(self, payload: Raw) -> Session:
         main, agent_id = text(payload.get("session_id")), text(payload.get("agent_id"))
         session = self.host.sessions[agent_id or main]
-        session.agent = text(payload.get("agent_type")) or session.agent
+        session.agent = text(payload.get("agent_type")) or session.agent or MAIN
         if agent_id:
             session.parent = main
         self.client.learn(session.id, text(payload.get("transcript_path")), agent_id)
