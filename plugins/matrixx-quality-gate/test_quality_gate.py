@@ -216,6 +216,27 @@ def test_a_linter_that_hangs_is_ended_said_once_and_not_run_again(project: Proje
     assert len(project.runs) <= 1
 
 
+def test_a_linter_that_is_only_too_slow_for_the_old_text_too_is_told_of_changed_lines_and_runs_again(project: Project) -> None:
+    project.program(extra="import time; time.sleep(600 * stdin)")
+    project.file("a.py", "bad = 0\n")
+    memory = session()
+    told = wrote(project, "a.py", "bad = 0\nbad = 1\n", memory, timeout_ms=1_500)
+    assert "2:1 X1" in told
+    assert "1:1 X1" not in told and "did not end" not in told
+    assert not memory.state(hook.Edits).hanging
+
+
+@pytest.mark.parametrize(
+    ("given", "about"),
+    [("src/lib.rs", False), ("./crates/a/src/lib.rs", True), ("a/src/lib.rs", True), ("other.rs", False), ("", False), ("\0", False)],
+)
+def test_a_linter_of_a_whole_package_is_heard_about_this_file_only(project: Project, given: str, about: bool) -> None:
+    project.file("src/lib.rs", "x")
+    path = project.file("crates/a/src/lib.rs", "x")
+    assert hook._is_about(Finding(given, 1, 1, "x"), path, project.root) is about
+    assert hook._is_about(Finding(str(path), 1, 1, "x"), path, project.root)
+
+
 def test_a_linter_that_is_missing_is_said_once_in_one_line(project: Project) -> None:
     memory = session()
     told = wrote(project, "a.py", "bad = 1\n", memory)
@@ -421,6 +442,11 @@ def test_a_write_that_other_hooks_stop_is_not_waited_for(project: Project) -> No
             findings.in_eslint_json,
             '[{"filePath":"/p/a.js","messages":[{"ruleId":"eqeqeq","message":"Expected","line":2,"column":7},{"ruleId":null,"message":"ignored"}]}]',
             [("/p/a.js", 2, 7, "eqeqeq Expected")],
+        ),
+        (
+            findings.in_eslint_json,
+            '[{"filePath":"a.js","messages":[{"ruleId":"x","message":"y","line":1}]}]\n(node:5) Warning: old',
+            [("a.js", 1, 0, "x y")],
         ),
         (findings.in_eslint_json, "Oops! Something went wrong", []),
         (findings.in_eslint_json, '[5, {"messages": 5}, {"messages": [5, {"line": "x"}]}]', []),

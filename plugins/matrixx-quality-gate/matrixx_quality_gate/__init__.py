@@ -182,21 +182,26 @@ class _Check:
             self.notes.append(_told(fresh, linter.name, name, self.config.max_findings))
 
     async def run(self, job: Job, options: tuple[str, ...], path: Path, text: str | None = None) -> list[Finding] | None:
-        """The findings about the file; ``None`` where the linter could not tell."""
+        """The findings about the file, or about an older ``text`` of it; ``None`` where the linter could not tell."""
         argv = [job.program, *(one.replace("{file}", str(path)).replace("{folder}", str(path.parent)) for one in options)]
         left = self.until - time.monotonic()
         done = await run(argv, cwd=job.folder, timeout=left, input=text, env=ENV) if left > 0 else Finished(0, "", "", timed_out=True)
-        if done.timed_out:
-            if left > 0:
-                self.edits.hanging.add(job.linter.name)
-            self.once(f"{job.linter.name} did not end in {self.config.timeout_ms / 1_000:g} s; its findings are not told.")
-            return None
         found = [one for _, one in zip(range(MOST_READ), job.linter.parse(f"{done.stdout}\n{done.stderr}"), strict=False)]
-        if not found and done.code not in {0, 1}:
+        if done.timed_out or (not found and done.code not in {0, 1}):
+            if text is None:
+                self.failed(job, done, had_its_time=left > self.config.timeout_ms / 2_000)
+            return None
+        return found if text is not None else await run_sync(lambda: [one for one in found if _is_about(one, path, job.folder)])
+
+    def failed(self, job: Job, done: Finished, *, had_its_time: bool) -> None:
+        """Say why there are no findings; a linter that had at least half the time will not do better with the next edit."""
+        if done.timed_out and had_its_time:
+            self.edits.hanging.add(job.linter.name)
+        if done.timed_out:
+            self.once(f"{job.linter.name} did not end in {self.config.timeout_ms / 1_000:g} s; its findings are not told.")
+        else:
             why = next((line for line in done.stderr.splitlines() if line.strip()), f"exit code {done.code}")
             self.once(f"{job.linter.name} could not check: {printable(why.strip())}.")
-            return None
-        return [one for one in found if text is not None or _is_about(one, path)]
 
     def once(self, note: str) -> None:
         """Say it if this session has not been told yet."""
@@ -250,10 +255,11 @@ def _same(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n")
 
 
-def _is_about(finding: Finding, path: Path) -> bool:
-    """Linters of whole packages tell of other files too, and name files from where they run."""
+def _is_about(finding: Finding, path: Path, folder: Path) -> bool:
+    """Linters of whole packages tell of other files too, and name files from where they run or from a folder above."""
     given = finding.file.replace("\\", "/").removeprefix("./")
-    return path.as_posix() == given or path.as_posix().endswith(f"/{given}")
+    there = folder / given
+    return there == path if is_file(there) else path.as_posix().endswith(f"/{given}")
 
 
 def _told(findings: list[Finding], linter: str, name: str, most: int) -> str:

@@ -52,7 +52,7 @@ def in_annotations(output: str) -> Iterator[Finding]:
 def in_eslint_json(output: str) -> Iterator[Finding]:
     """ESLint's JSON; a message without a line is about the run and not about the file."""
     try:
-        files = json.loads(output)
+        files, _ = json.JSONDecoder().raw_decode(output.lstrip())  # warnings of Node.js may follow
     except (ValueError, RecursionError):
         return
     for file in files if isinstance(files, list) else ():
