@@ -348,6 +348,21 @@ def test_no_text_is_too_odd_for_any_language(text: str, suffix: str) -> None:
         assert all(one.line <= one.end for one in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "expected"),
+    [
+        ("a.py", "x = 1  # a\n", "y = 2\n\n    x = 1  # a\n", False),
+        ("a.py", "x = 1  # a\n", "x = 1  # b\n", True),
+        ("a.py", "# a\n", "# a\n# a\n", True),
+        ("a.js", "a()\n", "a() /* b */\n", True),
+        ("a.js", "a()\n", "a() # b\n", False),
+        ("a.rb", "a\n", "a\n=begin\nb\n=end\n", True),
+    ],
+)
+def test_an_edit_whose_lines_begin_no_comment_needs_no_parser(name: str, old: str, new: str, expected: bool) -> None:
+    assert languages.may_have_new(old, new, languages.LANGUAGES[Path(name).suffix]) is expected
+
+
 def test_many_vanished_comments_cost_little() -> None:
     old = [Comment(f"# {number} {NEW}" * 20, number, number, alone=True) for number in range(3_000)]
     new = [Comment(f"# {number} something else" * 20, number, number, alone=True) for number in range(3_000)]

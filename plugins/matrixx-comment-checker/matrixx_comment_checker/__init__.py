@@ -21,7 +21,7 @@ from matrixx_builtin.services.text_files import read
 from matrixx_core import Inject, Session, ToolCall, ToolFailure, ToolResult, observe, rewrite
 
 from .judgement import brought_in, worth_asking
-from .languages import Comment, comments_of, language_of
+from .languages import Comment, comments_of, language_of, may_have_new
 
 SETTINGS_KEY = "comment_checker"
 
@@ -127,6 +127,8 @@ def _text(path: Path) -> str | None:
 
 def _new_comments(before: dict[Path, str], now: dict[Path, str]) -> dict[Path, list[Comment]]:
     """The new comments worth asking about, by file; a text that is not well-formed is no reason to ask."""
+    if not any(may_have_new(text, now[path], language) for path, text in before.items() if (language := language_of(path.suffix))):
+        return {}
     old, new = {path: _comments(path, text) for path, text in before.items()}, {path: _comments(path, now[path]) for path in before}
     paths = [path for path in before if old[path] is not None and new[path] is not None]
     fresh = brought_in([old[path] or [] for path in paths], [new[path] or [] for path in paths])

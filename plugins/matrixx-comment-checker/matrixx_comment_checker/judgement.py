@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from functools import cache
 
 from .languages import Comment, Language
 
@@ -31,7 +31,6 @@ SCENARIO = r"(?:given|when|then)\b|(?:arrange|act|assert|and|but|setup|teardown|
 
 _DOCUMENTS = re.compile(r"/\*\*(?!/)|/\*!|///(?!/)|//!")
 _SIGNS = re.compile(r"^(?:#!?|//+[/!]?|/\*+!?|=begin)\s*|\s*\*+/$")
-_FINE = re.compile(rf"(?:{DIRECTIVES}|{SCENARIO})", re.IGNORECASE)
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\) ?\d{4}|©|all rights reserved", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
@@ -77,6 +76,8 @@ def _like(key: str, gone: Counter[str]) -> str:
     there = [one for one, count in gone.items() if count > 0]
     if len(there) > MOST_COMPARED:
         return ""
+    from difflib import SequenceMatcher  # needed only where comments vanished
+
     return next((one for one in there if SequenceMatcher(None, one[:500], key[:500]).ratio() >= ALIKE), "")
 
 
@@ -84,11 +85,17 @@ def _key(comment: Comment) -> str:
     return _SPACE.sub(" ", comment.text).strip()
 
 
+@cache
+def _fine() -> re.Pattern[str]:
+    """Compiled when the first comment comes by: it takes milliseconds that no start of an engine should wait for."""
+    return re.compile(rf"(?:{DIRECTIVES}|{SCENARIO})", re.IGNORECASE)
+
+
 def _is_fine(comment: Comment) -> bool:
     if comment.text.startswith("#!") and comment.line == 1:
         return True
     body = _SIGNS.sub("", comment.text.strip()).strip("*- \t")
-    return _DOCUMENTS.match(comment.text) is not None or _FINE.match(body) is not None or not any(map(str.isalnum, body))
+    return _DOCUMENTS.match(comment.text) is not None or _fine().match(body) is not None or not any(map(str.isalnum, body))
 
 
 def _blocks(comments: Sequence[Comment]) -> Iterator[list[Comment]]:

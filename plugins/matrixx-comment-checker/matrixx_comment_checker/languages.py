@@ -3,6 +3,7 @@
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -40,7 +41,7 @@ _GO = r"(?:func|type|var|const|package)\b|[A-Z]\w*[\s,=]"
 _RUBY = r"\s*(?:class|module|def|attr_\w+|private_class_method|[A-Z]\w*\s*=)\b"
 
 LANGUAGES = {
-    **dict.fromkeys((".py", ".pyi", ".pyw"), Language("")),
+    **dict.fromkeys((".py", ".pyi", ".pyw"), Language("", marks=rb"#")),
     **dict.fromkeys((".sh", ".bash", ".ksh"), Language("tree_sitter_bash", marks=rb"#")),
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), Language("tree_sitter_javascript")),
     **dict.fromkeys((".ts", ".mts", ".cts"), Language("tree_sitter_typescript", "language_typescript")),
@@ -70,6 +71,16 @@ def comments_of(text: str, language: Language) -> list[Comment] | None:
     if not language.module:
         return _in_python(text)
     return list(_in_tree(text.encode(), language))
+
+
+def may_have_new(before: str, now: str, language: Language) -> bool:
+    """Whether a line of ``now`` looks as if a comment began there and was not in ``before``: most edits have none, and need no parser."""
+    return bool(_marked(now, language) - _marked(before, language))
+
+
+def _marked(text: str, language: Language) -> Counter[bytes]:
+    mark = re.compile(language.marks)
+    return Counter(line.strip() for line in text.encode().splitlines() if mark.search(line))
 
 
 def _in_python(text: str) -> list[Comment] | None:
