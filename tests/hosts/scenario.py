@@ -30,6 +30,7 @@ Ability: TypeAlias = Literal[
     "answer_rewrite",
     "shell_env",
     "shell_folder",
+    "definitions",
     "toast",
     "usage",
     "compaction",
@@ -46,7 +47,8 @@ Ability: TypeAlias = Literal[
 images of a result, the model gets what the hooks make of them. ``note`` is text beside a call,
 ``prompt_note`` beside the person's prompt. ``attachments``: the person attaches files to prompts. ``commands``: a file
 ``.opencode/command/NAME.md`` makes a prompt ``/NAME ...`` a command of the host. ``answer_rewrite``: of
-the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``toast``: a hook can show the person something. ``usage``: it tells what a
+the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``definitions``: hooks change what the model
+is told of tools, so that it may give arguments that the host does not know. ``toast``: a hook can show the person something. ``usage``: it tells what a
 request has cost. ``compaction``: the person can have the session summarised. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
 """
 
@@ -117,6 +119,7 @@ class Scenario(Told):
     attached: tuple[str, ...] = Field(default=(), description="Files of the project that the person attaches to each prompt.")
     prompts: tuple[str, ...]
     turns: tuple[Turn, ...]
+    delegated: tuple[Turn, ...] = Field(default=(), description="What agents say that the turns give work to; left out: 'done'.")
     expect: tuple[Expectation, ...]
 
     @model_validator(mode="before")

@@ -39,7 +39,7 @@ def test_every_shipped_hook_and_every_essential_guard_has_a_scenario() -> None:
     assert shipped | essential_guards() == {load(path).hook for path in scenario_files()}
 
 
-FED_BY = {"tools": "tools", "shell_env": "shell_env", "message_transform": "messages_transform"}
+FED_BY = {"tools": "tools", "shell_env": "shell_env", "message_transform": "messages_transform", "definitions": "tool_definition"}
 """Abilities that a host has by feeding a hookspec."""
 
 

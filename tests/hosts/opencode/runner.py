@@ -41,6 +41,7 @@ EVERYTHING = frozenset(
         "answer_rewrite",
         "shell_env",
         "shell_folder",
+        "definitions",
         "toast",
         "usage",
         "compaction",
@@ -182,6 +183,6 @@ def _lay_out(scenario: Scenario, project: Path, home: Home) -> None:
 def _turns(scenario: Scenario, where: str) -> dict[str, Sequence[Turn]]:
     """Who says the scenario's turns; to a sub-agent they are delegated by the main session's only call."""
     if where == "main":
-        return {"main": scenario.turns}
+        return {"main": scenario.turns, "subagent": scenario.delegated}
     brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general"}
     return {"main": [Turn(tool="task", args=brief), Turn(say="done")], "subagent": scenario.turns}
