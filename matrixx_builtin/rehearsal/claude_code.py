@@ -103,7 +103,11 @@ OWN = {canonical: own for own, (canonical, _) in TOOLS.items() if own != "Task"}
 """Claude Code's names of the canonical tools."""
 
 
-EXPECTED: Mapping[str, Mapping[str, str]] = {"Grep": {"output_mode": "content"}, "WebFetch": {"prompt": "What does it say?"}}
+EXPECTED: Mapping[str, Mapping[str, Any]] = {
+    "Agent": {"run_in_background": False},
+    "Grep": {"output_mode": "content"},
+    "WebFetch": {"prompt": "What does it say?"},
+}
 """Arguments without which a tool does something else here, or nothing."""
 
 
@@ -126,6 +130,8 @@ def _own_calls(call: Call) -> Iterator[dict[str, Any]]:
             yield {"tool": "TaskUpdate", "args": {"taskId": str(number), "status": todo["status"]}}
         return
     args = {**own_args(name, call.args), **EXPECTED.get(name, {})}
+    if args.get("subagent_type") == "general":
+        args["subagent_type"] = "general-purpose"
     yield {"tool": name, "args": {key: value for key, value in args.items() if (name, key) != ("WebFetch", "format")}, "raw": call.raw}
 
 

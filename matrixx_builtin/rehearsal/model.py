@@ -28,6 +28,8 @@ class Script:
     """The turns of one run, by the kind of asker, and the requests that came."""
 
     turns: dict[str, list[Turn]]
+    optional: frozenset[str] = frozenset()
+    """Kinds of askers that may ask less often than there are turns for them."""
     called: dict[str, int] = field(default_factory=dict[str, int])
     requests: list[Request] = field(default_factory=list[Request])
     told_next: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
@@ -35,7 +37,8 @@ class Script:
 
     @property
     def unplayed(self) -> int:
-        return sum(map(len, self.turns.values()))
+        """Turns of the agents that were to say all of theirs: the main one, and a sub-agent that has a script of its own."""
+        return sum(len(turns) for kind, turns in self.turns.items() if kind not in self.optional)
 
     def number(self, kind: str) -> int:
         """The place of the next call among this asker's calls, from 1."""
@@ -73,8 +76,8 @@ class Model:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"model": self}))
         self.server.daemon_threads = True
 
-    def play(self, name: str, turns: Mapping[str, Sequence[Turn]]) -> tuple[str, Script]:
-        script = self.scripts[name] = Script({kind: list(one) for kind, one in turns.items()})
+    def play(self, name: str, turns: Mapping[str, Sequence[Turn]], optional: frozenset[str] = frozenset()) -> tuple[str, Script]:
+        script = self.scripts[name] = Script({kind: list(one) for kind, one in turns.items()}, optional)
         return f"http://127.0.0.1:{self.server.server_address[1]}/{name}", script
 
     def next(self, script: Script, body: Body, headers: Mapping[str, str], protocol: Any) -> tuple[Turn, list[tuple[str, Call]]]:

@@ -119,7 +119,9 @@ class Scenario(Told):
     attached: tuple[str, ...] = Field(default=(), description="Files of the project that the person attaches to each prompt.")
     prompts: tuple[str, ...]
     turns: tuple[Turn, ...]
-    delegated: tuple[Turn, ...] = Field(default=(), description="What agents say that the turns give work to; left out: 'done'.")
+    delegated: tuple[Turn, ...] = Field(
+        default=(), description="What agents say that the turns give work to, as far as they are asked; left out: 'done'."
+    )
     expect: tuple[Expectation, ...]
 
     @model_validator(mode="before")

@@ -70,7 +70,7 @@ class Runner:
         project = self.home.root / "projects" / name
         project.mkdir(parents=True)
         scenario = _named(scenario.with_values(made_values() | {"PROJECT": str(project)}))
-        url, script = self.model.play(name, _turns(scenario, where, project))
+        url, script = self.model.play(name, _turns(scenario, where, project), frozenset({"subagent"} if where == "main" else ()))
         lay_out(scenario, project, self.home.env, ignored=(".claude/", ".matrixx/"))
         settle(project, self.home.state, without_hook(scenario.settings, without))
         with environment(self.home.env):
@@ -140,7 +140,7 @@ def _turns(scenario: Scenario, where: str, project: Path) -> dict[str, Sequence[
     """Who says the scenario's turns, in Claude Code's words; to a sub-agent they are delegated by the main session's only call."""
     turns = tuple(map(own_turn, scenario.turns))
     if where == "main":
-        return {"main": turns}
+        return {"main": turns, "subagent": tuple(map(own_turn, scenario.delegated))}
     brief = {"description": "Do it", "prompt": "\n".join(scenario.prompts), "subagent_type": "general-purpose", "run_in_background": False}
     looks = [Turn(tool="Read", args={"file_path": str(project / name)}, uncounted=True) for name in _changed(scenario)]
     return {"main": [Turn(tool="Agent", args=brief), Turn(say="done")], "subagent": (*looks, *turns)}

@@ -103,7 +103,7 @@ class Runner:
         project = self.home.root / "projects" / name
         project.mkdir(parents=True)
         scenario = scenario.with_values(made_values() | {"PROJECT": str(project)})
-        url, script = self.model.play(name, _turns(scenario, where))
+        url, script = self.model.play(name, _turns(scenario, where), frozenset({"subagent"} if where == "main" else ()))
         configure(project, url, PATCHING if any(call.tool == "apply_patch" for call in scenario.calls) else PLAIN)
         _lay_out(scenario, project, self.home)
         settle(project, self.home.state, {**scenario.settings, **(settings or {})})
