@@ -95,7 +95,11 @@ def scratch() -> Generator[Path]:
         folder = Path(name).resolve()
         (folder / "project").mkdir()
         (folder / "run").mkdir(mode=0o700)
-        ours = {"MATRIXX_STATE_DIR": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config"), "XDG_RUNTIME_DIR": str(folder / "run")}
+        ours = {
+            "MATRIXX_STATE_DIR": str(folder / "state"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "XDG_RUNTIME_DIR": str(folder / "run"),
+        }
         former = {key: os.environ.get(key) for key in ours}
         os.environ.update(ours)
         try:
