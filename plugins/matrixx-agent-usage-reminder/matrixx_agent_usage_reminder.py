@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_core import Inject, Session, ToolResult, observe, rewrite
 
+RUN_AFTER = ("empty-task-response-detector",)  # the seed's order of what is said behind a call
+
 SEARCHING = {
     "grep", "safe_grep", "glob", "safe_glob", "webfetch", "websearch", "codesearch", "context7_resolve-library-id", "context7_query-docs",
     "context7_get-library-docs", "websearch_web_search_exa", "grep_app_searchgithub",

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from matrixx_builtin.services.agents import agent_of, canonical, role_named
 from matrixx_core import HostClient, Inject, Session, ToolResult, observe, rewrite
 
+RUN_AFTER = ("agent-usage-reminder",)  # the seed's order of what is said behind a call
+
 WORKING = {"edit", "write", "bash", "read", "grep", "glob", "multiedit", "apply_patch"}
 DELEGATING = {"task", "delegate_agent", "agent"}
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from matrixx_core import Inject, ToolFailure, ToolResult, rewrite
 
+RUN_AFTER = ("edit-error-recovery",)  # the seed's order of what is said behind a call
+
 DELEGATING = {"task", "task_tool", "delegate_agent", "agent"}
 
 LOOKED_AT = 600

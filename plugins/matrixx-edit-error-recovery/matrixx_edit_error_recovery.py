@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from matrixx_builtin.services.lines import ID
 from matrixx_core import Inject, ToolCall, ToolFailure, ToolResult, rewrite
 
+RUN_AFTER = ("interactive-bash-session",)  # the seed's order of what is said behind a call
+
 EDITORS = ("edit", "multiedit", "write", "apply_patch", "patch", "hashline", "hashline_edit", "notebookedit", "notebook_edit")
 
 LOOKED_AT = 600

@@ -7,6 +7,8 @@ import re
 
 from matrixx_core import Inject, ToolResult, rewrite
 
+RUN_AFTER = ("rules-injector",)  # the seed's order of what is said behind a call
+
 DELEGATING = {"task", "task_tool", "delegate_agent", "agent"}
 
 LONGEST = 2_000

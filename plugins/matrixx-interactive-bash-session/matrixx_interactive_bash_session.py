@@ -21,6 +21,8 @@ from matrixx_core import HostClient, Inject, SessionEvent, ToolCall, ToolResult,
 from matrixx_core.errors import ClientError
 from matrixx_core.trust import state_dir
 
+RUN_AFTER = ("category-skill-reminder",)  # the seed's order of what is said behind a call
+
 PREFIX = "matrixx-"
 """How the names of the agent's own sessions begin (spec tool-hooks 2.11)."""
 

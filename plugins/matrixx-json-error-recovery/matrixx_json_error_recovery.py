@@ -4,6 +4,8 @@ import re
 
 from matrixx_core import Inject, ToolFailure, ToolResult, rewrite
 
+RUN_AFTER = ("task-resume-info",)  # the seed's order of what is said behind a call
+
 QUOTING = frozenset({
     "bash", "read", "glob", "grep", "webfetch", "look_at", "grep_app_searchgithub", "websearch_web_search_exa", "gh_grep_searchgithub",
 })  # fmt: skip

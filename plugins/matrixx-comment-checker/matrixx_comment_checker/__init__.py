@@ -23,6 +23,8 @@ from matrixx_core import Inject, Session, ToolCall, ToolFailure, ToolResult, obs
 from .judgement import brought_in, worth_asking
 from .languages import Comment, comments_of, language_of, may_have_new
 
+RUN_AFTER = ("context-window-monitor",)  # the seed's order of what is said behind a call
+
 SETTINGS_KEY = "comment_checker"
 
 UNCONCERNED = FILELESS_TOOLS | {"read", "glob", "grep", "list", "lsp", "webfetch"}
