@@ -13,7 +13,7 @@ Body: TypeAlias = Mapping[str, Any]
 PATH = "/v1/messages"
 
 REMINDER = re.compile(r"\s*<system-reminder>\n(.*?)\n</system-reminder>\s*", re.DOTALL)
-OF_A_HOOK = re.compile(r"\w+(?::\w+)? hook additional context: ")
+OF_A_HOOK = re.compile(r"\w+(?::\w+)? hook (?:additional context|blocking error from command: \"[^\"]*\"): ")
 """Claude Code wraps what a hook adds in a reminder, as its own; hosts differ in that, so the wrapping is taken off."""
 
 
