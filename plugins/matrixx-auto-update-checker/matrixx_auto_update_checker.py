@@ -53,7 +53,7 @@ _looking: set[asyncio.Task[None]] = set()
 @observe(types={"session.created"})
 def session_event(event: SessionEvent, client: HostClient, config: Config) -> None:
     info = event.properties.get("info")
-    if (isinstance(info, Mapping) and info.get("parentID")) or not _is_due():
+    if not config.check or (isinstance(info, Mapping) and info.get("parentID")) or not _is_due():
         return
     _looking.add(task := asyncio.get_running_loop().create_task(look(client, config)))
     task.add_done_callback(_looking.discard)
