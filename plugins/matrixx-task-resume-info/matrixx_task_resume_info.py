@@ -22,7 +22,9 @@ def tool_execute_after(result: ToolResult) -> Inject | None:
     session_id = _session_of(result)
     if not session_id or FAILED.match(result.output) or SAID.search(result.output):
         return None
-    return Inject(f'to continue: task(task_id="{session_id}", prompt="...") goes on with this agent and all that it knows.')
+    return Inject(
+        f'to continue: task(task_id="{session_id}", prompt="...") , or a message to it where agents have those, goes on with all that it knows.'
+    )
 
 
 def _session_of(result: ToolResult) -> str:

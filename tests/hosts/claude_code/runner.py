@@ -37,6 +37,7 @@ EVERYWHERE = frozenset(
         "wake",
         "usage",
         "compaction",
+        "toast",
         "todo",
         "named_tools",
     }
@@ -86,7 +87,13 @@ class Runner:
 
     def _say(self, scenario: Scenario, project: Path, url: str, script: Script) -> Iterator[str]:
         for number, prompt in enumerate(scenario.prompts):
-            options = [*_allowed(scenario), *_named_tools(scenario, project), *(["--continue"] if number and script.requests else [])]
+            shown = ["--output-format", "stream-json", "--verbose"] if "toast" in scenario.needs else []
+            options = [
+                *shown,
+                *_allowed(scenario),
+                *_named_tools(scenario, project),
+                *(["--continue"] if number and script.requests else []),
+            ]
             said = say(self.program, self.home, (project, url), f"{prompt}{''.join(f' @{name}' for name in _changed(scenario))}", options)
             yield f"{said.out}\n{said.err}"
 
