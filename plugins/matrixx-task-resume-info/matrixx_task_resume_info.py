@@ -23,7 +23,7 @@ def tool_execute_after(result: ToolResult) -> Inject | None:
     if not session_id or FAILED.match(result.output) or SAID.search(result.output):
         return None
     return Inject(
-        f'to continue: task(task_id="{session_id}", prompt="...") , or a message to it where agents have those, goes on with all that it knows.'
+        f'to continue: task(task_id="{session_id}", prompt="..."), or a message to it where agents have those, goes on with all that it knows.'
     )
 
 
