@@ -86,7 +86,7 @@ def test_the_setting_stands_beside_what_the_seed_says_of_agents(tmp_path: Path, 
     config = load({"agent-roles": agent_roles}, settings).configs["agent-roles"]
     assert isinstance(config, agent_roles.Config) and config.roles == {"boss": "orchestrator"}
     assert [problem.message for problem in settings.problems] == [
-        "hooks.agent-roles.roles.x: Input should be 'planner', 'orchestrator', 'worker' or 'other'; it is ignored"
+        "agents.roles.x: Input should be 'planner', 'orchestrator', 'worker' or 'other'; it is ignored"
     ]
 
 
