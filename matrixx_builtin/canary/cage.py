@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ class Cage:
 
 
 @contextmanager
-def cage() -> Iterator[Cage]:
+def cage() -> Generator[Cage]:
     """Make it in a temporary folder, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="matrixx-canary-", ignore_cleanup_errors=True) as folder:
         root = Path(folder).resolve()

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +136,7 @@ def _own_calls(call: Call) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def environment(env: Mapping[str, str]) -> Iterator[None]:
+def environment(env: Mapping[str, str]) -> Generator[None]:
     """This process with another environment, for what is done here in the place of somebody else."""
     before = dict(os.environ)
     os.environ.update(env)

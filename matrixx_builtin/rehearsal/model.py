@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,7 +92,7 @@ class Model:
 
 
 @contextmanager
-def serving(classify: Classify) -> Iterator[Model]:
+def serving(classify: Classify) -> Generator[Model]:
     """A model that answers until the block ends."""
     model = Model(classify)
     thread = threading.Thread(target=model.server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -111,7 +111,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     model: Model
 
-    def log_message(self, *_args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name is the base class's
         """Nothing: the requests themselves are kept."""
 
     def do_HEAD(self) -> None:

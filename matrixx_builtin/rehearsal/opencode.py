@@ -10,7 +10,7 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +118,7 @@ class Server:
         self.request("POST", "/instance/dispose", directory, deadline=END)
 
     @contextmanager
-    def events(self, directory: Path) -> Iterator[list[dict[str, Any]]]:
+    def events(self, directory: Path) -> Generator[list[dict[str, Any]]]:
         """The events of a directory's instance from now on; the block must end with the instance disposed of."""
         events: list[dict[str, Any]] = []
         connected = threading.Event()
@@ -147,7 +147,7 @@ def _attachment(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serve(program: Path, home: Home) -> Iterator[Server]:
+def serve(program: Path, home: Home) -> Generator[Server]:
     """Run ``opencode serve``; nothing of it is left afterwards."""
     log = home.root / "opencode.log"
     with log.open("w") as sink, started([str(program), "serve", "--port", "0", "--print-logs"], home.root, home, sink) as process:
@@ -155,7 +155,7 @@ def serve(program: Path, home: Home) -> Iterator[Server]:
 
 
 @contextmanager
-def started(argv: list[str], directory: Path, home: Home, errors: Any) -> Iterator[Process]:
+def started(argv: list[str], directory: Path, home: Home, errors: Any) -> Generator[Process]:
     """A process that leads its own group, which is killed at the end."""
     process = subprocess.Popen(
         argv,

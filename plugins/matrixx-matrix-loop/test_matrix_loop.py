@@ -68,7 +68,7 @@ def loops(directory: Path) -> list[dict[str, Any]]:
         ("/matrix-loop x --completion-promise=</promise>", "x", 100, None),
     ],
 )
-def test_a_loop_begins_as_it_was_typed(rig: Rig, tmp_path: Path, typed: str, task: str, most: int, promise: str | None) -> None:  # noqa: PLR0913, PLR0917
+def test_a_loop_begins_as_it_was_typed(rig: Rig, tmp_path: Path, typed: str, task: str, most: int, promise: str | None) -> None:  # noqa: PLR0917
     told = said(rig, typed)
     [loop] = loops(tmp_path)
     assert loop["task"].startswith(task)
