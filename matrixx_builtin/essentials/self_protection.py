@@ -46,7 +46,7 @@ STARTUP = re.compile(
     r".*/(?:\.?(?:ba|z|k|c)?sh(?:rc|env)|\.?(?:bash_|z)?(?:profile|login)|\.envrc|\.env|environment|[^/]*\.(?:fish|service))", re.IGNORECASE
 )
 """Files whose variables reach a host program that is started later."""
-SWITCHES = re.compile(r"MATRIXX_(?:DISABLED|STATE_DIR)|OPENCODE_PURE|OPENCODE_CONFIG_DIR|--pure\b")
+SWITCHES = re.compile(r"MATRIXX_(?:DISABLED|STATE_DIR)|OPENCODE_PURE|OPENCODE_CONFIG_DIR|CLAUDE_CONFIG_DIR|disableAllHooks|--pure\b")
 """What makes a host program run without us, or with settings of the agent's making."""
 ENTRY_SWITCHES = re.compile(r"matrixx|disableAllHooks|hooksConfig|codex_hooks", re.IGNORECASE)
 OURS = re.compile(r"(?:.*[/.])?matrixx(?:_builtin)?(?:[/.](?:cli|__main__)(?:\.py)?)*", re.DOTALL)

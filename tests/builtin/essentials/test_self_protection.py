@@ -185,6 +185,8 @@ def test_no_shell_route_reaches_what_is_ours(project: Path, command: str) -> Non
         "kill -- -{pid}",
         "taskkill /F /IM matrixx.exe",
         "opencode --pure run x",
+        """claude --settings '{"disableAllHooks": true}' -p x""",
+        "CLAUDE_CONFIG_DIR=/tmp/other claude -p x",
         "OPENCODE_PURE=1 opencode run x",
         "MATRIXX_DISABLED=1 opencode run x",
         "export MATRIXX_DISABLED_HOOKS=env-file-write-guard; opencode run x",
