@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..hosts.claude_code.translate import TOOLS, own_args
+from ..services.secrets import RULE_CACHE, rule_cache
 from .model import Body
 from .turns import Call, Turn
 
@@ -58,6 +59,7 @@ def make_home(root: Path) -> Home:
     (home / ".gitconfig").write_text(GIT)
     (folders["CLAUDE_CONFIG_DIR"] / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True}))
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", "ANTHROPIC_API_KEY": "none", **OFFLINE}
+    env[RULE_CACHE] = str(rule_cache() or "")
     return Home(root, env | {name: str(folder) for name, folder in folders.items()})
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..services.secrets import RULE_CACHE, rule_cache
 from .model import Body
 
 START, ANSWER, END = 60.0, 90.0, 10.0
@@ -67,7 +68,7 @@ def make_home(root: Path) -> Home:
         folder.mkdir(parents=True, exist_ok=True)
     (home / ".gitconfig").write_text(GIT)
     seed(folders["XDG_CONFIG_HOME"] / "opencode")
-    env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", **OFFLINE}
+    env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", **OFFLINE, RULE_CACHE: str(rule_cache() or "")}
     return Home(root, env | {name: str(folder) for name, folder in folders.items()})
 
 

@@ -4,18 +4,20 @@
 """
 
 from .commands import Recorded, recorded_by
-from .engine import KINGFISHER
+from .engine import KINGFISHER, RULE_CACHE, rule_cache
 from .git import Change, pushed_changes, staged_changes, unstaged_changes
 from .scanner import INLINE, Finding, random_words, scan, scan_all, scan_fields, strings_of
 
 __all__ = [
     "INLINE",
+    "RULE_CACHE",
     "Change",
     "Finding",
     "Recorded",
     "pushed_changes",
     "random_words",
     "recorded_by",
+    "rule_cache",
     "scan",
     "scan_all",
     "scan_fields",

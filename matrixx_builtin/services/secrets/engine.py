@@ -84,8 +84,7 @@ class Kingfisher:
             with tempfile.TemporaryDirectory(prefix="matrixx-") as folder:
                 own = Path(folder, "matrixx.yml")
                 own.write_text(_own_rules(), encoding="utf-8")
-                cache = None if os.environ.get(RULE_CACHE) else _folder()
-                scanner: _Scanner = sdk.Scanner(sdk.Rules([own], cache_dir=cache))
+                scanner: _Scanner = sdk.Scanner(sdk.Rules([own], cache_dir=rule_cache()))
             scanner.scan(b"warm = up", timeout=60)
             self._scanner = scanner
         except ImportError:
@@ -161,9 +160,9 @@ def _entry(name: str, pattern: str, entropy: float) -> dict[str, Any]:
     return {"name": name, "id": name, "pattern": pattern, "min_entropy": entropy, "confidence": "medium", "examples": []}
 
 
-def _folder() -> Path | None:
-    """Our private cache folder; ``None`` where it cannot be made."""
-    folder = platformdirs.user_cache_path("matrixx") / "kingfisher"
+def rule_cache() -> Path | None:
+    """The folder of compiled rules, private to this user; ``None`` where it cannot be made."""
+    folder = Path(os.environ.get(RULE_CACHE) or platformdirs.user_cache_path("matrixx") / "kingfisher")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
