@@ -1,13 +1,22 @@
 """What plugins remember about one session, dropped as a whole when the session ends."""
 
+import asyncio
+import logging
 import time
 from collections import OrderedDict
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, TypeVarTuple
 
 S = TypeVar("S")
+Args = TypeVarTuple("Args")
 
 MOST_SESSIONS = 2_000
 """Sessions remembered at once; a host that never reports a deletion loses the least recently used one."""
+
+CLEANING_UP = 2.0
+"""Seconds that work beside the events has for cleaning up when the engine closes."""
+
+log = logging.getLogger("matrixx")
 
 
 class Session:
@@ -24,6 +33,7 @@ class Session:
         self.agent = ""
         self._states: dict[type[Any], Any] = {}
         self._signals: dict[str, float] = {}
+        self._beside: set[asyncio.Task[None]] = set()
 
     def state(self, kind: type[S]) -> S:
         """The session's instance of this class, made on first use."""
@@ -44,6 +54,30 @@ class Session:
         """Take the mark away; true at most once for each ``signal``."""
         return self._signals.pop(name, 0.0) > time.monotonic()
 
+    def beside(self, plugin: str, seconds: float, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        """Go on with ``work(*args)`` while no event waits for it; to be called from a hook.
+
+        It is cancelled after ``seconds``, with the session, or with the engine, whichever comes first. A failure is logged with
+        the plugin's name.
+        """
+        self._beside.add(task := asyncio.get_running_loop().create_task(_bounded(plugin, seconds, work, *args), name=plugin))
+        task.add_done_callback(self._beside.discard)
+
+    def end(self) -> set[asyncio.Task[None]]:
+        """Cancel the work beside the events; returns what is to be waited for."""
+        for task in self._beside:
+            task.cancel()
+        return set(self._beside)
+
+
+async def _bounded(plugin: str, seconds: float, work: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+    try:
+        await asyncio.wait_for(work(*args), seconds)
+    except TimeoutError:
+        log.warning("what plugin %r did beside the events was ended after %g s", plugin, seconds)
+    except Exception:
+        log.exception("plugin %r failed in what it did beside the events", plugin)
+
 
 class Sessions:
     """All open sessions; one springs up when first asked for."""
@@ -57,7 +91,7 @@ class Sessions:
         if session is None:
             session = self._open[session_id] = Session(session_id, self._directory)
             if len(self._open) > MOST_SESSIONS:
-                self._open.popitem(last=False)
+                self._open.popitem(last=False)[1].end()
         else:
             self._open.move_to_end(session_id)
         return session
@@ -69,5 +103,13 @@ class Sessions:
         return len(self._open)
 
     def drop(self, session_id: str) -> None:
-        """Forget a session and everything that hooks remembered in it."""
-        self._open.pop(session_id, None)
+        """Forget a session and everything that hooks remembered in it; what they do beside its events ends."""
+        if session := self._open.pop(session_id, None):
+            session.end()
+
+    async def close(self) -> None:
+        """Forget all sessions, and wait for what hooks did beside their events to have ended."""
+        ending = {task for session in self._open.values() for task in session.end()}
+        self._open.clear()
+        if ending:
+            await asyncio.wait(ending, timeout=CLEANING_UP)

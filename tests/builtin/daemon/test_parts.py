@@ -53,6 +53,10 @@ def test_a_client_is_compiled_in_the_place_of_a_former_one(tmp_path: Path) -> No
     assert daemon.compile_client(folder) == found
     assert [path.name for path in folder.iterdir()] == ["matrixx-client"] and stat.S_IMODE(found.stat().st_mode) == 0o755
     assert subprocess.run([found], input=b"", capture_output=True, check=False, cwd=tmp_path, timeout=60).returncode == 0
+    made = found.stat().st_ino
+    assert daemon.compile_client(folder) == found and found.stat().st_ino == made  # kept: it is newer than its source, and runs
+    os.utime(found, (0, 0))
+    assert daemon.compile_client(folder) == found and found.stat().st_mtime > 0
 
 
 @pytest.mark.parametrize("script", [None, "exit 1", "exit 0", "sleep 600", 'for last; do :; done; echo "exit 3" > "$5"'])
