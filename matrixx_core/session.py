@@ -63,6 +63,11 @@ class Session:
         self._beside.add(task := asyncio.get_running_loop().create_task(_bounded(plugin, seconds, work, *args), name=plugin))
         task.add_done_callback(self._beside.discard)
 
+    async def settled(self) -> None:
+        """Wait until all work beside the events has ended, that which it begins included."""
+        while self._beside:
+            await asyncio.wait(self._beside)
+
     def end(self) -> set[asyncio.Task[None]]:
         """Cancel the work beside the events; returns what is to be waited for."""
         for task in self._beside:

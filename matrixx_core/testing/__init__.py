@@ -1,14 +1,14 @@
 """Help for a plugin's own tests: sample events, and a host with just the plugins under test."""
 
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 import anyio
 
 from ..client import HostClient
 from ..dispatch import Outcome
-from ..events import ChatMessage, Message, SessionEvent, ToolCall, ToolFailure, ToolResult, Transcript
+from ..events import ChatMessage, Event, Message, SessionEvent, ToolCall, ToolFailure, ToolResult, Transcript
 from ..host import Host
 from ..loading import load
 from ..session import Session
@@ -17,6 +17,8 @@ from .recording import RecordingClient
 __all__ = ["RecordingClient", "Rig", "call", "failure", "message", "plugin_name", "result", "session", "transcript"]
 
 SESSION = "ses_test"
+
+E = TypeVar("E", bound=Event)
 
 
 def call(tool: str, /, *, directory: str = "", **args: Any) -> ToolCall:
@@ -60,6 +62,7 @@ def session() -> Session:
 class Rig:
     """A host that holds only the given plugins, for tests that have no event loop.
 
+    Each method plays one event, and returns when what hooks do beside it has ended too.
     ``settings`` maps a plugin's name to its own section; ``client`` records what hooks ask of the host.
     """
 
@@ -73,22 +76,31 @@ class Rig:
         self.host = Host(loaded, directory=directory, client=self.client)
 
     def before(self, tool: str, /, *, directory: str = "", **args: Any) -> Outcome[ToolCall]:
-        return anyio.run(self.host.tool_execute_before, call(tool, directory=directory or self.host.directory, **args))
+        return self._played(self.host.tool_execute_before, call(tool, directory=directory or self.host.directory, **args))
 
     def after(self, tool: str, output: str, /, **args: Any) -> Outcome[ToolResult]:
-        return anyio.run(self.host.tool_execute_after, result(tool, output, directory=self.host.directory, **args))
+        return self._played(self.host.tool_execute_after, result(tool, output, directory=self.host.directory, **args))
 
     def failed(self, tool: str, error: str, /, **args: Any) -> Outcome[ToolFailure]:
-        return anyio.run(self.host.tool_execute_failed, failure(tool, error, directory=self.host.directory, **args))
+        return self._played(self.host.tool_execute_failed, failure(tool, error, directory=self.host.directory, **args))
 
     def chat(self, text: str, **fields: Any) -> Outcome[ChatMessage]:
-        return anyio.run(self.host.chat_message, message(text, **fields))
+        return self._played(self.host.chat_message, message(text, **fields))
 
     def transform(self, *texts: str) -> Outcome[Transcript]:
-        return anyio.run(self.host.messages_transform, transcript(*texts))
+        return self._played(self.host.messages_transform, transcript(*texts))
 
     def event(self, kind: str, **properties: Any) -> Outcome[SessionEvent]:
-        return anyio.run(self.host.session_event, SessionEvent(session_id=SESSION, type=kind, properties=properties))
+        return self._played(self.host.session_event, SessionEvent(session_id=SESSION, type=kind, properties=properties))
+
+    def _played(self, dispatch: Callable[[E], Awaitable[Outcome[E]]], event: E) -> Outcome[E]:
+        async def play() -> Outcome[E]:
+            outcome = await dispatch(event)
+            if event.session_id in self.host.sessions:
+                await self.host.sessions[event.session_id].settled()
+            return outcome
+
+        return anyio.run(play)
 
 
 def plugin_name(plugin: Any) -> str:

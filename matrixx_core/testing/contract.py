@@ -249,6 +249,7 @@ async def _meet(host: Host, wanted: list[tuple[str, Any]]) -> list[tuple[str, st
             for one in outcome.ran:
                 if one.error:
                     failed.setdefault(event, f"{one.error}; it was sent {sent!a:.200}")
+    await host.sessions.close()
     return list(failed.items())
 
 

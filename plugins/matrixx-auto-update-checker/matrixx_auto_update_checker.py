@@ -3,7 +3,6 @@
 It asks the package index that pip, or uv, is configured with, beside the session, and installs nothing: the notice names the command.
 """
 
-import asyncio
 import json
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services.processes import run, which
-from matrixx_core import HostClient, SessionEvent, observe
+from matrixx_core import HostClient, Session, SessionEvent, observe
 from matrixx_core.settings import TRUSTED_ONLY
 from matrixx_core.trust import state_dir
 
@@ -47,16 +46,11 @@ def off_because(config: Config) -> str:
     return "" if config.check else "hooks.auto-update-checker.check is false"
 
 
-_looking: set[asyncio.Task[None]] = set()
-
-
 @observe(types={"session.created"})
-def session_event(event: SessionEvent, client: HostClient, config: Config) -> None:
+def session_event(event: SessionEvent, session: Session, client: HostClient, config: Config) -> None:
     info = event.properties.get("info")
-    if not config.check or (isinstance(info, Mapping) and info.get("parentID")) or not _is_due():
-        return
-    _looking.add(task := asyncio.get_running_loop().create_task(look(client, config)))
-    task.add_done_callback(_looking.discard)
+    if config.check and not (isinstance(info, Mapping) and info.get("parentID")) and _is_due():
+        session.beside("auto-update-checker", 2 * DEADLINE, look, client, config)
 
 
 async def look(client: HostClient, config: Config) -> None:

@@ -41,7 +41,7 @@ def begun(pip: Path, *sessions: dict[str, Any]) -> list[str]:
     async def play() -> None:
         for properties in sessions:
             await rig.host.session_event(SessionEvent(session_id=SESSION, type="session.created", properties=properties))
-        await asyncio.gather(*hook._looking)
+        await rig.host.sessions[SESSION].settled()
 
     asyncio.run(play())
     return [arguments["message"] for name, arguments in client.requests if name == "toast"]

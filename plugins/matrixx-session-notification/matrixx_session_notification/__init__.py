@@ -6,10 +6,8 @@ asks a question or for permission. Sub-agents are silent.
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,7 +18,11 @@ from matrixx_core.settings import TRUSTED_ONLY
 
 from . import backends
 
+NAME = "session-notification"
 SETTINGS_KEY = "notification"
+
+DEADLINE = 10.0
+"""Seconds for asking the host and showing a notice."""
 
 ASKED = {"question.asked": "It asks you something.", "permission.asked": "It asks for your permission."}
 OTHERS = ("opencode-notifier", "opencode-notify")
@@ -49,7 +51,6 @@ class Idle:
     spell: int = 0
     told: bool = False
     prompted: bool = False
-    tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
 
 @observe
@@ -62,9 +63,9 @@ def chat_message(message: ChatMessage, session: Session) -> None:
 @observe(types={"session.idle", "session.status", *ASKED})
 def session_event(event: SessionEvent, session: Session, client: HostClient, config: Config) -> None:
     if event.type in ASKED:
-        _start(session, _tell(session, client, config, ASKED[event.type]))
+        session.beside(NAME, DEADLINE, _tell, session, client, config, ASKED[event.type])
     elif event.type == "session.idle":
-        _start(session, _told_later(session, client, config, session.state(Idle).spell))
+        session.beside(NAME, DEADLINE + config.delay_ms / 1_000, _told_later, session, client, config, session.state(Idle).spell)
     elif event.properties.get("status") != {"type": "idle"}:
         _awake(session)
 
@@ -73,13 +74,6 @@ def _awake(session: Session) -> None:
     idle = session.state(Idle)
     idle.spell += 1
     idle.told = False
-
-
-def _start(session: Session, work: Coroutine[Any, Any, None]) -> None:
-    """Nobody waits for a notice: hooks behind this one, and the host, go on."""
-    tasks = session.state(Idle).tasks
-    tasks.add(task := asyncio.get_running_loop().create_task(work))
-    task.add_done_callback(tasks.discard)
 
 
 async def _told_later(session: Session, client: HostClient, config: Config, spell: int) -> None:
