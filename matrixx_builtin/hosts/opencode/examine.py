@@ -153,14 +153,13 @@ class _Engine:
 
 @contextlib.contextmanager
 def _engine(command: tuple[str, ...], directory: Path) -> Generator[_Engine]:
-    """The engine as the bridge starts it; killed with all it has started when the time is over."""
+    """The engine as the bridge starts it; what it has started is killed with its end, and all of it when the time is over."""
     process = subprocess.Popen(
         command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
     sink, source = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
-    timer = threading.Timer(PATIENCE, _kill, [process])
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=_watch, args=[process], daemon=True)
+    watcher.start()
     try:
         with source:
             yield _Engine(sink, source)
@@ -168,9 +167,16 @@ def _engine(command: tuple[str, ...], directory: Path) -> Generator[_Engine]:
                 sink.close()
             process.wait()
     finally:
-        timer.cancel()
         _kill(process)
-        process.wait()
+        watcher.join()
+
+
+def _watch(process: subprocess.Popen[bytes]) -> None:
+    """What the engine leaves running would keep its output open, and nobody would see that it has ended."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(PATIENCE)
+    _kill(process)
+    process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
