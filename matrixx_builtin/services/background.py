@@ -367,16 +367,8 @@ class Manager:
 
     async def _tell(self, parent: Session, client: HostClient) -> None:
         """Wake the parent if it is idle; if it is not, it is asked for offers when it falls idle."""
-        if not self.offer(parent) or wake.closed_gate(parent) or (chosen := wake.decide(parent)) is None:
-            return
-        sent = False
-        try:
-            await client.prompt(parent.id, chosen.text, agent=chosen.agent)
-            sent = True
-        except ClientError as error:
-            log.warning("session %s could not be told that background work is done: %s", parent.id, error)
-        finally:
-            wake.settle(parent, sent=sent)
+        if self.offer(parent) and not wake.closed_gate(parent):
+            await wake.send(parent, client)
 
     def _notice(self, session_id: str) -> str:
         finished, rest = self._untold(session_id), sum(work.status in OPEN for work in self.of(session_id))

@@ -5,11 +5,13 @@ nothing changes. An adapter asks ``decide`` when its host reports that a session
 host takes prompts, and tells ``settle`` how that went.
 """
 
+import logging
 import time
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from matrixx_core import Session
+from matrixx_core import HostClient, Session
+from matrixx_core.errors import ClientError
 
 Purpose: TypeAlias = Literal["recovery", "fallback", "loop", "mission", "tasks", "background", "babysitter"]
 """What a prompt is for, most urgent first."""
@@ -22,6 +24,8 @@ COOLDOWN = 30.0
 
 SAME_IDLE = 0.5
 """Seconds within which two reports of idleness are one, unless work lay between them (hosts tell it twice; spec 3.6)."""
+
+log = logging.getLogger("matrixx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,10 @@ def resumed(session: Session) -> None:
 
 
 def decide(session: Session) -> Offer | None:
-    """Take the most urgent offer if every gate is open, and reserve the session for it; all other offers are dropped."""
+    """Take the most urgent offer whose gates are open, and reserve the session for it; all other offers are dropped."""
     wake = session.state(Wake)
-    offers, wake.offers = wake.offers, []
-    if not offers or closed_gate(session):
+    offers, wake.offers = [one for one in wake.offers if not closed_gate(session, one.purpose)], []
+    if not offers:
         return None
     chosen = min(offers, key=lambda one: get_args(Purpose).index(one.purpose))
     fingerprint = f"{chosen.source}:{chosen.fingerprint}"
@@ -105,13 +109,28 @@ def decide(session: Session) -> Offer | None:
     return chosen
 
 
-def closed_gate(session: Session) -> str:
-    """Why nothing may wake the session now, or ``""``."""
+async def send(session: Session, client: HostClient) -> bool:
+    """Decide, and send what was chosen; whether a prompt is on its way. A refused one is logged and starts the cool-down."""
+    if (chosen := decide(session)) is None:
+        return False
+    sent = False
+    try:
+        await client.prompt(session.id, chosen.text, agent=chosen.agent)
+        sent = True
+    except ClientError as error:
+        log.warning("the prompt of %r for session %s could not be sent: %s", chosen.source, session.id, error)
+    finally:
+        settle(session, sent=sent)
+    return sent
+
+
+def closed_gate(session: Session, purpose: Purpose = "tasks") -> str:
+    """Why nothing may wake the session for this purpose now, or ``""``."""
     wake = session.state(Wake)
     gates = {
         "it was stopped": wake.stopped,
         "it waits for the person": bool(wake.waiting_for_person),
-        "a child session runs": bool(wake.running_children),
+        "a child session runs": bool(wake.running_children) and purpose != "babysitter",  # which speaks of that child
         "a prompt is under way": wake.reserved,
         "it is busy": wake.busy,
         "the host refused a prompt a moment ago": time.monotonic() < wake.not_before,

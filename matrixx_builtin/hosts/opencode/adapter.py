@@ -12,7 +12,6 @@ from typing import Any
 import anyio
 
 from matrixx_core.dispatch import Outcome
-from matrixx_core.errors import ClientError
 from matrixx_core.events import (
     ChatMessage,
     Event,
@@ -143,18 +142,8 @@ class OpenCode:
         if self.one_shot:
             return
         client = self.host.rules.client
-        if (chosen := wake.decide(session)) is None:
-            if wake.stuck(session):
-                await client.toast("Nothing changed after three prompts: this session waits for you.", tone="warning")
-            return
-        sent = False
-        try:
-            await client.prompt(session.id, chosen.text, agent=chosen.agent)
-            sent = True
-        except ClientError as error:
-            log.warning("the prompt of %r could not be sent: %s", chosen.source, error)
-        finally:
-            wake.settle(session, sent=sent)
+        if not await wake.send(session, client) and wake.stuck(session):
+            await client.toast("Nothing changed after three prompts: this session waits for you.", tone="warning")
 
     def _know_kin(self, kind: str, session_id: str, properties: Raw) -> None:
         parent = text(table(properties.get("info")).get("parentID"))
