@@ -165,6 +165,11 @@ class Work:
         """The queue it stands in."""
         return self.model or self.order.agent
 
+    @property
+    def silence(self) -> float:
+        """Seconds since its last sign of life."""
+        return time.monotonic() - (self.alive or self.started)
+
     def handle(self) -> Handle:
         now = time.monotonic() if self.status in OPEN else self.ended
         return Handle(
@@ -182,7 +187,7 @@ class Work:
     def overdue(self, limits: Limits) -> str:
         """Why it must not go on, or ``""``."""
         now, breaker = time.monotonic(), limits.circuitBreaker
-        age, silence = now - self.started, now - (self.alive or self.started)
+        age, silence = now - self.started, self.silence
         patience = (limits.staleTimeoutMs if self.alive else limits.messageStalenessTimeoutMs) / 1_000
         if breaker.enabled and self.equal >= breaker.consecutiveThreshold:
             return f"it called {self.last_call[0]!r} {self.equal} times in a row with the same arguments"
