@@ -28,8 +28,11 @@ class HostClient(Protocol):
         """
         ...
 
-    async def summarize(self, session_id: str, provider: str, model: str) -> None:
-        """Compact the session with this model."""
+    async def summarize(self, session_id: str, provider: str, model: str, *, go_on: bool = False) -> None:
+        """Compact the session with this model; with ``go_on`` its agent is then asked to go on with its work.
+
+        A host may answer only when that work has ended too, so a missed deadline does not say that nothing was compacted.
+        """
         ...
 
     async def abort(self, session_id: str) -> None:
@@ -74,7 +77,7 @@ class NoClient:
     async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "", model: str = "") -> None:
         raise self._error("prompt")
 
-    async def summarize(self, session_id: str, provider: str, model: str) -> None:
+    async def summarize(self, session_id: str, provider: str, model: str, *, go_on: bool = False) -> None:
         raise self._error("summarize")
 
     async def abort(self, session_id: str) -> None:

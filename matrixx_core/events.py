@@ -76,12 +76,16 @@ class ChatMessage(Event):
 
 
 class ChatParams(Event):
-    """The sampling parameters of one model request; ``None`` leaves the provider's default."""
+    """The sampling parameters of one model request; ``None`` leaves the provider's default.
+
+    ``context_tokens`` is the model's context window as the host knows it (0: it does not tell); it is there to be read.
+    """
 
     agent: str = ""
     provider: str = ""
     model: str = ""
     variant: str = ""
+    context_tokens: int = 0
     temperature: float | None = None
     top_p: float | None = None
     max_output_tokens: int | None = None

@@ -1,11 +1,11 @@
-"""How full a session's context window is, as the host's own messages tell."""
+"""How full a session's context window is, as the host's own messages and requests tell."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matrixx_core import Session, SessionEvent
+from matrixx_core import ChatParams, Session, SessionEvent
 
 WINDOW = 200_000
 """Tokens of a context window that nobody has told us (the seeds' figure)."""
@@ -17,9 +17,10 @@ WIDE = ("ANTHROPIC_1M_CONTEXT", "VERTEX_ANTHROPIC_1M_CONTEXT")
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens of a session's last finished model request; 0: none has finished yet."""
+    """Tokens of a session's last finished model request, and of its model's window; 0: not known yet."""
 
     tokens: int = 0
+    window: int = 0
 
 
 def learn(session: Session, event: SessionEvent) -> None:
@@ -33,13 +34,24 @@ def learn(session: Session, event: SessionEvent) -> None:
             session.state(Usage).tokens = used
 
 
+def learn_window(session: Session, params: ChatParams) -> None:
+    """Take the size of the model's window from a request, where the host tells it."""
+    if params.context_tokens:
+        session.state(Usage).window = params.context_tokens
+
+
+def window_of(session: Session, window: int = 0) -> int:
+    """The window in tokens: as the person's settings say (``window``), else as the host does, else the usual one."""
+    return window or session.state(Usage).window or usual_window()
+
+
 def remaining(session: Session, window: int = 0) -> int | None:
-    """Tokens left of the window, or ``None``: not known. ``window`` 0 stands for the usual one.
+    """Tokens left of the window (``window_of``), or ``None``: not known.
 
     A session that uses more than the window has a wider one than we think, so that nothing is known then either.
     """
     used = session.state(Usage).tokens
-    left = (window or usual_window()) - used
+    left = window_of(session, window) - used
     return left if used and left >= 0 else None
 
 

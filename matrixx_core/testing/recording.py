@@ -25,8 +25,8 @@ class RecordingClient:
     async def prompt(self, session_id: str, text: str, *, reply: bool = True, agent: str = "", model: str = "") -> None:
         self._note("prompt", session_id=session_id, text=text, reply=reply, agent=agent, model=model)
 
-    async def summarize(self, session_id: str, provider: str, model: str) -> None:
-        self._note("summarize", session_id=session_id, provider=provider, model=model)
+    async def summarize(self, session_id: str, provider: str, model: str, *, go_on: bool = False) -> None:
+        self._note("summarize", session_id=session_id, provider=provider, model=model, go_on=go_on)
 
     async def abort(self, session_id: str) -> None:
         self._note("abort", session_id=session_id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services import tokens
-from matrixx_core import Inject, Session, SessionEvent, ToolResult, observe, rewrite
+from matrixx_core import ChatParams, Inject, Session, SessionEvent, ToolResult, observe, rewrite
 
 SETTINGS_KEY = "experimental"
 
@@ -22,7 +22,7 @@ class Config(BaseModel):
         default=0.7, gt=0, le=1, description="Part of the context window that must be used (spec tool-hooks 2.5)."
     )
     context_tokens: int = Field(
-        default=0, ge=0, description="The model's context window in tokens; 0: 200,000, or what the environment says."
+        default=0, ge=0, description="The model's context window in tokens; 0: as the host says, else 200,000."
     )
 
 
@@ -38,6 +38,11 @@ def learn(event: SessionEvent, session: Session) -> None:
     tokens.learn(session, event)
 
 
+@observe
+def chat_params(params: ChatParams, session: Session) -> None:
+    tokens.learn_window(session, params)
+
+
 @observe(types={"session.compacted"}, spec="session_event")
 def start_again(session: Session) -> None:
     session.state(Told).done = False
@@ -47,7 +52,7 @@ def start_again(session: Session) -> None:
 @rewrite
 def tool_execute_after(result: ToolResult, session: Session, config: Config) -> Inject | None:
     told = session.state(Told)
-    window = config.context_tokens or tokens.usual_window()
+    window = tokens.window_of(session, config.context_tokens)
     left = tokens.remaining(session, window)
     if told.done or left is None or window - left < window * config.context_warning_threshold:
         return None

@@ -42,8 +42,9 @@ class OpenCodeClient:
         else:
             await self._ask("POST", f"/session/{session_id}/message", {**body, "noReply": True}, WRITE)
 
-    async def summarize(self, session_id: str, provider: str, model: str) -> None:
-        await self._ask("POST", f"/session/{session_id}/summarize", {"providerID": provider, "modelID": model}, SUMMARIZE)
+    async def summarize(self, session_id: str, provider: str, model: str, *, go_on: bool = False) -> None:
+        body = {"providerID": provider, "modelID": model, "auto": go_on}
+        await self._ask("POST", f"/session/{session_id}/summarize", body, SUMMARIZE)
 
     async def abort(self, session_id: str) -> None:
         await self._ask("POST", f"/session/{session_id}/abort", None, WRITE)

@@ -133,8 +133,10 @@ def write_chat(before: ChatMessage, after: ChatMessage, output: Raw) -> Iterator
 
 def read_params(inp: Raw, output: Raw, _directory: str) -> ChatParams:
     most = output.get("maxOutputTokens")
+    window = table(table(inp.get("model")).get("limit")).get("context")
     return ChatParams(
         **_model(inp),
+        context_tokens=window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else 0,
         temperature=number(output.get("temperature")),
         top_p=number(output.get("topP")),
         max_output_tokens=most if isinstance(most, int) and not isinstance(most, bool) else None,

@@ -62,3 +62,12 @@ def test_the_environment_may_say_that_the_window_is_wide(name: str, monkeypatch:
     assert tokens.usual_window() == 200_000
     monkeypatch.setenv(name, "true")
     assert tokens.usual_window() == 1_000_000
+
+
+def test_the_hosts_word_on_the_window_counts_unless_settings_say_another() -> None:
+    open_session = session()
+    tokens.learn(open_session, updated())
+    tokens.learn_window(open_session, ChatParams(session_id="s", context_tokens=10_000))
+    tokens.learn_window(open_session, ChatParams(session_id="s"))
+    assert tokens.remaining(open_session) == 9_800
+    assert tokens.remaining(open_session, 1_000) == 800

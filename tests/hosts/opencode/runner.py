@@ -45,6 +45,7 @@ EVERYTHING = frozenset(
         "toast",
         "usage",
         "compaction",
+        "summarize",
         "todo",
         "wake",
         "tools",
