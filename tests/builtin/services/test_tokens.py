@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from matrixx_builtin.services import tokens
-from matrixx_core.events import SessionEvent
+from matrixx_core.events import ChatParams, SessionEvent
 from matrixx_core.testing import SESSION, session
 
 
