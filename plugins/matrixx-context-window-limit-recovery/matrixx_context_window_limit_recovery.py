@@ -1,0 +1,179 @@
+"""Go on after a request was longer than the model's context, with less in it.
+
+Where a host does not know its provider's words for that, the session is refused at every further turn. The largest outputs of tools
+before the refusal are left out of all further requests, and the agent is asked to go on; where that would not be enough, the
+conversation is summarised. There is one attempt: if the next request is refused too, the session waits for its person. What is left
+out is read from the conversation alone, so it is the same in each request and after a restart; nothing stored is changed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from matrixx_builtin.services import tokens, wake
+from matrixx_builtin.services.provider_errors import ProviderError, parse
+from matrixx_core import HostClient, Session, SessionEvent, Transcript, observe, rewrite
+from matrixx_core.errors import ClientError
+from matrixx_core.events import Message, Part, is_added
+
+NAME = "context-window-limit-recovery"
+
+TARGET = 0.5
+"""Part of the context that the conversation should fill afterwards (spec session-hooks D5, as the numbers below)."""
+
+MOST_CUT, LEAST_SIZE = 20, 2_000
+"""Outputs that are left out at most, and characters that one must have."""
+
+PER_TOKEN = 4
+"""Characters of a token."""
+
+DEADLINE = 120.0
+"""Seconds that summarising may take in all; the host's client has deadlines of its own."""
+
+HEAD = "[context recovery]"
+
+
+@dataclass(slots=True)
+class Memory:
+    """A refusal that the session's next idleness is to deal with, and what the errors of its messages were found to be."""
+
+    refused: bool = False
+    errors: dict[str, ProviderError] = field(default_factory=dict[str, ProviderError])
+
+    def error_of(self, message: Message) -> ProviderError | None:
+        """Why a message of the model failed, if the context was too long; understood once."""
+        error = message.info.get("error") if message.role == "assistant" else None
+        if error is None or _is_the_hosts(error):
+            return None
+        if (known := self.errors.get(message.id)) is None:
+            known = self.errors[message.id] = parse(error)
+        return known if known.kind == "token_limit" else None
+
+    def refusals(self, messages: Sequence[Message]) -> list[tuple[int, ProviderError]]:
+        """Each message that failed because the context was too long, oldest first."""
+        return [(place, error) for place, message in enumerate(messages) if (error := self.error_of(message))]
+
+
+Place: TypeAlias = tuple[int, int]
+"""Where a part stands: its message's number, and its own."""
+
+
+@observe(types={"session.error"}, spec="session_event")
+def note(event: SessionEvent, session: Session) -> None:
+    """Note a refusal; any other error, the person's abort too, ends what was noted."""
+    error = event.properties.get("error")
+    session.state(Memory).refused = not _is_the_hosts(error) and parse(error).kind == "token_limit"
+
+
+@rewrite(types={"session.idle"})
+async def session_event(event: SessionEvent, session: Session, client: HostClient) -> None:
+    """Offer to go on, begin a summary, or tell the person why not."""
+    memory = session.state(Memory)
+    refused, memory.refused = memory.refused, False
+    if not refused or session.parent or wake.closed_gate(session):
+        return
+    try:
+        messages = await client.messages(session.id)
+    except ClientError:
+        return
+    refusals = memory.refusals(messages)
+    if not refusals or any(message.role == "assistant" for message in messages[refusals[-1][0] + 1 :]):
+        return
+    (place, error), (cut, enough) = refusals[-1], left_out(messages, refusals)
+    if _asked_in_vain(messages[:place]):
+        wake.stop(session)
+        await client.toast(f"{_why(error)} Leaving out what can be left out has not helped: begin a new session.", tone="error")
+    elif enough:
+        text = f"{HEAD} {_why(error)} {len(cut)} long outputs are left out from now on. Go on with the task where it stopped."
+        wake.offer(session, wake.Offer(NAME, "recovery", text, messages[place].id, session.agent))
+        await client.toast(f"{_why(error)} {len(cut)} long outputs are left out, and the agent goes on.")
+    else:
+        session.beside(NAME, DEADLINE, summarize, session, client, messages[place].info, _why(error))
+
+
+@rewrite
+def messages_transform(transcript: Transcript, session: Session) -> Transcript | None:
+    """Leave out the largest outputs before each refusal: the same bytes in every further request."""
+    messages = transcript.messages
+    if not (refusals := session.state(Memory).refusals(messages)) or not (cut := left_out(messages, refusals)[0]):
+        return None
+    shorter = list(messages)
+    for (place, number), size in cut.items():
+        parts = list(shorter[place].parts)
+        parts[number] = _shortened(parts[number], size)
+        shorter[place] = shorter[place].model_copy(update={"parts": tuple(parts)})
+    return transcript.model_copy(update={"messages": tuple(shorter)})
+
+
+async def summarize(session: Session, client: HostClient, info: Mapping[str, Any], why: str) -> None:
+    """Have the conversation summarised by its own model, which is then asked to go on; the prompt before it says that this was tried."""
+    await client.toast(f"{why} The conversation is summarised, and the agent goes on.")
+    try:
+        await client.prompt(session.id, f"{HEAD} {why} The conversation up to here is summarised.", reply=False, agent=session.agent)
+        await client.summarize(session.id, str(info.get("providerID") or ""), str(info.get("modelID") or ""), go_on=True)
+    except ClientError as error:
+        wake.stop(session)
+        await client.toast(f"{why} It could not be summarised ({error}): begin a new session.", tone="error")
+
+
+def left_out(messages: Sequence[Message], refusals: Sequence[tuple[int, ProviderError]]) -> tuple[dict[Place, int], bool]:
+    """The largest outputs before each refusal, as many as it takes, each with its size; whether that was enough at the last one."""
+    cut, enough = dict[Place, int](), True
+    for place, error in refusals:
+        excess = _excess(messages[:place], error)
+        sizes = ((where, size) for where, size in _outputs(messages[:place]) if where not in cut)
+        for where, size in sorted(sizes, key=lambda one: -one[1])[:MOST_CUT]:
+            if excess > 0:
+                cut[where] = size
+                excess -= size
+        enough = excess <= 0
+    return cut, enough
+
+
+def _excess(messages: Sequence[Message], error: ProviderError) -> int:
+    """Characters over the target: by the provider's own numbers, else by an estimate of our own."""
+    maximum = error.maximum or tokens.usual_window()
+    current = error.current or max(maximum, sum(len(str(part)) for message in messages for part in message.parts) // PER_TOKEN)
+    return int((current - maximum * TARGET) * PER_TOKEN)
+
+
+def _outputs(messages: Sequence[Message]) -> Iterator[tuple[Place, int]]:
+    """The outputs of finished calls that are long enough to be worth it."""
+    for place, message in enumerate(messages):
+        for number, part in enumerate(message.parts):
+            state = part.get("state")
+            output = state.get("output") if part.get("type") == "tool" and isinstance(state, Mapping) else None
+            if isinstance(output, str) and len(output) >= LEAST_SIZE:
+                yield (place, number), len(output)
+
+
+def _shortened(part: Part, size: int) -> Part:
+    said = f"[{size:,} characters are left out here by Matrixx: the conversation was longer than the model's context. Make the call again if you need them.]"
+    return {**part, "state": {**part["state"], "output": said}}
+
+
+def _asked_in_vain(before: Sequence[Message]) -> bool:
+    """Whether this was tried since the person last wrote or the model last answered."""
+    for message in reversed(before):
+        if any(is_added(part) and str(part.get("text", "")).startswith(HEAD) for part in message.parts):
+            return True
+        if message.role == "user" and any(map(_is_the_persons, message.parts)):
+            return False
+        if message.role == "assistant" and message.parts and not message.info.get("error") and not message.info.get("summary"):
+            return False
+    return False
+
+
+def _is_the_persons(part: Part) -> bool:
+    return part.get("type") != "compaction" and not part.get("synthetic") and not is_added(part)
+
+
+def _why(error: ProviderError) -> str:
+    known = error.current and error.maximum
+    count = f"{error.current:,} tokens, and the model takes {error.maximum:,}" if known else "longer than the model's context"
+    return f"The conversation is {count}."
+
+
+def _is_the_hosts(error: Any) -> bool:
+    """OpenCode summarises by itself where it understands the error (1.18.33)."""
+    return isinstance(error, Mapping) and error.get("name") == "ContextOverflowError"
