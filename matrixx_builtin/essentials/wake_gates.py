@@ -6,7 +6,7 @@ from typing import Any
 from matrixx_core import ChatMessage, Session, SessionEvent, observe
 from matrixx_core.events import is_added
 
-from ..services.wake import Wake, rearm, stop
+from ..services.wake import ABORTED, Wake, rearm, stop
 
 ASKED = {"question.asked", "permission.asked"}
 ANSWERED = {"question.replied", "question.rejected", "permission.replied"}
@@ -29,10 +29,10 @@ def session_event(event: SessionEvent, session: Session) -> None:
     elif event.type in ANSWERED:
         wake.waiting_for_person.discard(name)
     elif event.type == "session.idle":
-        wake.busy = False
+        wake.busy = wake.interrupted = False
     elif event.type == "session.status":
         wake.busy = _kind(event.properties.get("status")) in {"busy", "retry"}
-    elif _kind(event.properties.get("error"), "name") == "MessageAbortedError":
+    elif _kind(event.properties.get("error"), "name") == ABORTED:
         stop(session)
 
 

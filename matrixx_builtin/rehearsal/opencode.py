@@ -38,8 +38,8 @@ SEEDED_LOCK = {"lockfileVersion": 3, "packages": {"": {"dependencies": {"@openco
 
 GIT = '[user]\nname = "Test"\nemail = "test@example.invalid"\n[init]\ndefaultBranch = "main"\n'
 
-PLAIN, PATCHING = "scripted", "gpt-5-scripted"
-"""Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``."""
+PLAIN, PATCHING, SPARE = "scripted", "gpt-5-scripted", "spare"
+"""Names of the model: to one named like the second, OpenCode offers ``apply_patch`` instead of ``write`` and ``edit``; the third is there besides."""
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 """Past any proxy of the person's: all of it is loopback."""
@@ -211,7 +211,7 @@ def configure(project: Path, base_url: str, model: str, **more: Any) -> None:
     seeing = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
     offered = {"name": model, "tool_call": True, "limit": {"context": 128_000, "output": 4_096}, **seeing}
     options = {"baseURL": f"{base_url}/v1", "apiKey": "none"}
-    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: offered, SPARE: {**offered, "name": SPARE}}}
     chosen = {"model": f"scripted/{model}", "small_model": f"scripted/{model}", "enabled_providers": ["scripted"]}
     quiet = {"autoupdate": False, "share": "disabled", "lsp": False, "formatter": False, "snapshot": False, "permission": "allow"}
     (project / "opencode.json").write_text(json.dumps({**chosen, **quiet, "provider": {"scripted": provider}, **more}))

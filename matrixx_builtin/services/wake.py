@@ -7,6 +7,7 @@ host takes prompts, and tells ``settle`` how that went.
 
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
@@ -15,6 +16,9 @@ from matrixx_core.errors import ClientError
 
 Purpose: TypeAlias = Literal["recovery", "fallback", "loop", "mission", "tasks", "background", "babysitter"]
 """What a prompt is for, most urgent first."""
+
+ABORTED = "MessageAbortedError"
+"""The name of the error that ends what somebody has aborted (OpenCode's)."""
 
 UNCHANGED = 3
 """Prompts with the same fingerprint after which a session is left alone until something changes (C25)."""
@@ -30,13 +34,17 @@ log = logging.getLogger("matrixx")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A prompt that a hook would send; ``fingerprint`` is what must change for another one to make sense."""
+    """A prompt that a hook would send; ``fingerprint`` is what must change for another one to make sense.
+
+    ``agent`` and ``model`` (``provider/model``) are the session's own unless said.
+    """
 
     source: str
     purpose: Purpose
     text: str
     fingerprint: str = ""
     agent: str = ""
+    model: str = ""
 
 
 @dataclass(slots=True)
@@ -47,6 +55,7 @@ class Wake:
     waiting_for_person: set[str] = field(default_factory=set[str])
     running_children: set[str] = field(default_factory=set[str])
     stopped: bool = False
+    interrupted: bool = False
     busy: bool = False
     reserved: bool = False
     fingerprint: str = ""
@@ -69,6 +78,29 @@ def stop(session: Session) -> None:
     wake = session.state(Wake)
     wake.stopped = True
     wake.offers.clear()
+
+
+async def interrupt(session: Session, client: HostClient) -> None:
+    """Abort what the session does, in order to go on in another way.
+
+    The adapter tells no hook of it (``was_interrupted``): they would take it for the person's wish to stop. Raises ``ClientError``
+    when the host does not do so.
+    """
+    wake = session.state(Wake)
+    wake.interrupted = True
+    try:
+        await client.abort(session.id)
+    except ClientError:
+        wake.interrupted = False
+        raise
+
+
+def was_interrupted(session: Session, error: object) -> bool:
+    """Whether an error that the host reports is the end of what ``interrupt`` has aborted; true once."""
+    wake = session.state(Wake)
+    ours = wake.interrupted and isinstance(error, Mapping) and error.get("name") == ABORTED
+    wake.interrupted = wake.interrupted and not ours
+    return ours
 
 
 def rearm(session: Session) -> None:
@@ -115,7 +147,7 @@ async def send(session: Session, client: HostClient) -> bool:
         return False
     sent = False
     try:
-        await client.prompt(session.id, chosen.text, agent=chosen.agent)
+        await client.prompt(session.id, chosen.text, agent=chosen.agent, model=chosen.model)
         sent = True
     except ClientError as error:
         log.warning("the prompt of %r for session %s could not be sent: %s", chosen.source, session.id, error)

@@ -39,6 +39,7 @@ Ability: TypeAlias = Literal[
     "wake",
     "tools",
     "named_tools",
+    "models",
     "apply_patch",
 ]
 """What a host must let a hook do for the scenario to be possible on it.
@@ -50,7 +51,7 @@ images of a result, the model gets what the hooks make of them. ``note`` is text
 ``.opencode/command/NAME.md`` makes a prompt ``/NAME ...`` a command of the host. ``answer_rewrite``: of
 the model's words, what hooks make of them is kept and sent on. ``shell_folder``: its shell tool is told where to run. ``definitions``: hooks change what the model
 is told of tools, so that it may give arguments that the host does not know. ``toast``: a hook can show the person something. ``usage``: it tells what a
-request has cost. ``compaction``: the person can have the session summarised, ``summarize``: a hook can. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``named_tools``: it can be given tools under any name.
+request has cost. ``compaction``: the person can have the session summarised, ``summarize``: a hook can. ``todo``: hooks can see its todo list. ``wake``: a hook's offer makes an idle agent go on. ``models``: there is the model ``scripted/spare`` besides, and a hook's prompt can choose it. ``named_tools``: it can be given tools under any name.
 """
 
 Where: TypeAlias = Literal["main", "subagent"]

@@ -120,6 +120,8 @@ class OpenCode:
         if state == "busy":
             wake.resumed(self.host.sessions[session_id])
         self._know_kin(kind, session_id, properties)
+        if kind == "session.error" and wake.was_interrupted(self.host.sessions[session_id], properties.get("error")):
+            return answer
         if kind == "permission.asked":
             await self._permission(properties, answer)
         if kind != IDLE:

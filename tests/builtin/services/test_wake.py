@@ -136,6 +136,17 @@ def test_a_closed_gate_lets_nothing_through(clock: list[float], closing: tuple[s
     assert len(story.prompts) == 1
 
 
+def test_an_abort_of_our_own_is_told_to_no_hook_and_the_persons_next_one_is(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    session = story.opencode.host.sessions["ses_1"]
+    anyio.run(wake.interrupt, session, story.client)
+    story.tell("session.error", error={"name": "APIError"})
+    story.tell("session.error", error={"name": "MessageAbortedError"})
+    assert not session.state(wake.Wake).stopped
+    story.tell("session.error", error={"name": "MessageAbortedError"})
+    assert session.state(wake.Wake).stopped
+
+
 def test_a_running_child_keeps_its_parent_asleep(clock: list[float]) -> None:
     story = Story(clock, offering("todos", "tasks", same()))
     story.tell("session.created", session="ses_2", info={"id": "ses_2", "parentID": "ses_1"})

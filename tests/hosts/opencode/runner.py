@@ -50,6 +50,7 @@ EVERYTHING = frozenset(
         "wake",
         "tools",
         "named_tools",
+        "models",
         "apply_patch",
     }
 )

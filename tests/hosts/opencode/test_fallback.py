@@ -1,0 +1,62 @@
+"""Which model is asked, and how often, when a provider fails, in the real OpenCode: each request is counted."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from ..programs import program
+from ..scenario import Scenario
+from .runner import Opened, Runner, install, start
+from .test_recovery import shown
+from .test_wake import SETTLED, until
+
+DOWN, UNKNOWN_KEY = {"error": 503}, {"error": 401}
+DONE = {"say": "done"}
+SPARE = {"models": ["scripted/spare"]}
+
+
+@pytest.fixture(scope="module")
+def opencode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    with start(program("opencode"), tmp_path_factory.mktemp("fallback")) as runner:
+        yield runner
+
+
+def opened(opencode: Runner, turns: Sequence[dict[str, Any]]) -> Opened:
+    """A project for these turns; the last one is the model's answer to all further requests too."""
+    scenario = {"hook": "x", "needs": [], "prompts": [], "turns": [*turns, *[turns[-1]] * 6], "expect": []}
+    one = opencode.open(Scenario.model_validate(scenario), settings={"runtime_fallback": SPARE})
+    install(one.project)
+    return one
+
+
+def models(one: Opened) -> list[str]:
+    """The model of each request."""
+    return [json.loads(request.body)["model"] for request in list(one.script.requests)]
+
+
+def played(opencode: Runner, one: Opened, prompts: Sequence[str], requests: int, told: str) -> list[dict[str, Any]]:
+    with opencode.server.events(one.project) as events:
+        session = opencode.server.session(one.project)
+        for prompt in prompts:
+            opencode.server.prompt(one.project, session, prompt)
+            until(lambda: len(models(one)) >= requests and shown(list(events), told) > 0)
+            time.sleep(SETTLED)
+        opencode.server.dispose(one.project)
+    return events
+
+
+@pytest.mark.parametrize("failure", [DOWN, UNKNOWN_KEY])
+def test_one_failure_one_other_model_also_for_the_persons_next_prompt(opencode: Runner, failure: dict[str, Any]) -> None:
+    one = opened(opencode, [failure, DONE])
+    played(opencode, one, ["Begin.", "Go on."], 2, "goes on with scripted/spare")
+    assert models(one) == ["scripted", "spare", "spare"]
+
+
+def test_when_the_other_model_fails_too_the_session_waits(opencode: Runner) -> None:
+    one = opened(opencode, [UNKNOWN_KEY])
+    events = played(opencode, one, ["Begin."], 2, "No other model is left")
+    assert models(one) == ["scripted", "spare"]
+    assert shown(events, "No other model is left") == 1
