@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services import wake
-from matrixx_builtin.services.agents import canonical
+from matrixx_builtin.services.agents import INTERNAL, canonical
 from matrixx_builtin.services.provider_errors import ELSEWHERE, Kind, parse
 from matrixx_core import ChatMessage, ChatParams, HostClient, Session, SessionEvent, observe, rewrite
 from matrixx_core.errors import ClientError
@@ -21,6 +21,7 @@ from matrixx_core.events import is_added
 
 NAME = "runtime-fallback"
 SETTINGS_KEY = "runtime_fallback"
+MARK = "[runtime fallback]"
 
 INTERRUPTING = 15.0
 """Seconds that ending the host's own attempts may take."""
@@ -52,9 +53,15 @@ class Config(BaseModel):
 
 @dataclass(slots=True)
 class Memory:
-    """The session's model now, when others failed (monotonic clock), and a failure that its next idleness is to deal with."""
+    """What a session's models have done.
+
+    ``model`` is asked now, ``own`` was before the first one failed, ``stand_in`` took its place; ``failed`` says when (monotonic
+    clock). ``pending`` is a failure that the session's next idleness is to deal with.
+    """
 
     model: str = ""
+    own: str = ""
+    stand_in: str = ""
     failed: dict[str, float] = field(default_factory=dict[str, float])
     attempts: int = 0
     pending: Kind | None = None
@@ -66,8 +73,8 @@ def off_because(config: Config) -> str:
 
 @observe
 def chat_params(params: ChatParams, session: Session) -> None:
-    """Know which model is asked."""
-    if params.provider and params.model:
+    """Know which model is asked; a title or a summary may be another one's."""
+    if params.provider and params.model and params.agent not in INTERNAL:
         session.state(Memory).model = f"{params.provider}/{params.model}"
 
 
@@ -79,8 +86,9 @@ def note(event: SessionEvent, session: Session, client: HostClient, config: Conf
     if event.type == "session.error":
         memory.pending = _failure(event.properties.get("error"))
     elif retry.get("type") == "retry" and not session.parent and memory.pending is None and _count(retry.get("attempt")) > config.retries:
-        memory.pending = _failure(retry.get("message"))
-        if memory.pending and _next(session, config):
+        why = _failure(retry.get("message"))
+        if why and _next(session, config, memory.model):
+            memory.pending = why
             session.beside(NAME, INTERRUPTING, _interrupt, session, client)
 
 
@@ -92,13 +100,14 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
     if why is None or session.parent or wake.closed_gate(session):
         return
     memory.failed[memory.model] = time.monotonic()
-    model = _next(session, config)
+    model = _next(session, config, memory.model)
     said = f"{memory.model or 'The model'} {REASONS[why]}."
     if not model:
         await client.toast(f"{said} No other model is left to go on with: this session waits for you.", tone="error")
         return
     memory.attempts += 1
-    text = f"[runtime fallback] {said} You go on in its place: do what was asked for last, from where it stopped."
+    memory.own, memory.stand_in = memory.own or memory.model, model
+    text = f"{MARK} {said} You go on in its place: do what was asked for last, from where it stopped."
     wake.offer(session, wake.Offer(NAME, "fallback", text, f"{model} {memory.attempts}", session.agent, model))
     if config.notify_on_fallback:
         await client.toast(f"{said} {session.agent or 'The agent'} goes on with {model}.", tone="warning")
@@ -106,12 +115,14 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
 
 @rewrite
 def chat_message(message: ChatMessage, session: Session, config: Config) -> ChatMessage | None:
-    """A prompt of the person counts anew, and spares a model that has just failed."""
+    """Spare a model that has just failed, and go back to the session's own after that; the person's prompt counts anew."""
     memory, asked = session.state(Memory), f"{message.provider}/{message.model}"
-    if all(map(is_added, message.parts)):
+    added = all(map(is_added, message.parts))
+    if session.parent or (added and any(str(part.get("text")).startswith(MARK) for part in message.parts)):
         return None
-    memory.attempts, memory.pending = 0, None
-    if session.parent or not _is_out(asked, memory, config) or not (model := _next(session, config)):
+    if not added:
+        memory.attempts, memory.pending = 0, None
+    if (model := _instead(asked, session, config)) == asked:
         return None
     provider, _, name = model.partition("/")
     return message.model_copy(update={"provider": provider, "model": name, "variant": ""})
@@ -125,12 +136,26 @@ async def _interrupt(session: Session, client: HostClient) -> None:
         await client.toast(f"The attempts with a failing model could not be ended: {error}", tone="warning")
 
 
-def _next(session: Session, config: Config) -> str:
+def _instead(asked: str, session: Session, config: Config) -> str:
+    """The model for a prompt that would go to ``asked``: OpenCode keeps to the last one where nobody names another."""
+    memory = session.state(Memory)
+    if _is_out(asked, memory, config):
+        memory.own = memory.own or asked
+        memory.stand_in = _next(session, config, asked) or asked
+        return memory.stand_in
+    if asked == memory.stand_in and _is_out(memory.own, memory, config):
+        return asked
+    back = memory.own if asked == memory.stand_in else asked
+    memory.own = memory.stand_in = ""
+    return back
+
+
+def _next(session: Session, config: Config, failing: str) -> str:
     """The first model of the agent's chain that has not just failed; ``""`` when there is none, or enough was tried."""
     memory = session.state(Memory)
     own = {canonical(name): models for name, models in config.agents.items()}
     chain = own.get(canonical(session.agent), config.models)
-    left = [model for model in chain if model != memory.model and not _is_out(model, memory, config)]
+    left = [model for model in chain if model != failing and not _is_out(model, memory, config)]
     return left[0] if left and memory.attempts < config.max_fallback_attempts else ""
 
 

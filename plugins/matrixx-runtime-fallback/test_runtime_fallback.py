@@ -125,28 +125,71 @@ def test_a_model_that_failed_is_back_after_its_time() -> None:
     assert fail(rig) == "p/first"
 
 
+def sent(rig: Rig, model: str, text: str = "go on") -> str:
+    """The model that the person's prompt goes to."""
+    provider, name = model.split("/")
+    event = rig.chat(text, provider=provider, model=name).event
+    return f"{event.provider}/{event.model}"
+
+
 @pytest.mark.parametrize(
-    ("used", "sent"),
+    ("failures", "named", "model"),
     [
-        (("p", "first"), ("q", "third")),
-        (("p", "second"), ("q", "third")),
-        (("q", "third"), ("q", "third")),
-        (("x", "other"), ("x", "other")),
+        (1, "p/first", "p/second"),
+        (1, "p/second", "p/second"),
+        (2, "p/first", "q/third"),
+        (2, "p/second", "q/third"),
+        (2, "q/third", "q/third"),
+        (3, "p/first", "p/first"),
+        (2, "x/other", "x/other"),
     ],
 )
-def test_the_persons_next_prompt_spares_models_that_have_just_failed(used: tuple[str, str], sent: tuple[str, str]) -> None:
+def test_the_persons_next_prompt_spares_models_that_have_just_failed(failures: int, named: str, model: str) -> None:
+    rig = made()
+    for _ in range(failures):
+        fail(rig)
+    assert sent(rig, named) == model
+
+
+@pytest.mark.parametrize("named", ["p/second", "p/first"])
+def test_the_sessions_own_model_is_back_once_it_has_recovered(named: str) -> None:
     rig = made()
     fail(rig)
+    assert sent(rig, named) == "p/second"
+    rig.host.sessions[SESSION].state(hook.Memory).failed["p/first"] -= 60
+    assert sent(rig, named) == "p/first"
+    assert sent(rig, "p/second") == "p/second", "from then on it is the person's choice"
+
+
+def test_another_model_that_the_person_has_chosen_stays() -> None:
+    rig = made()
     fail(rig)
-    uses(rig, "p", "second")
-    event = rig.chat("go on", provider=used[0], model=used[1]).event
-    assert (event.provider, event.model) == sent
+    assert sent(rig, "x/other") == "x/other"
+    rig.host.sessions[SESSION].state(hook.Memory).failed["p/first"] -= 60
+    assert sent(rig, "p/second") == "p/second"
+
+
+def test_a_prompt_of_another_hook_goes_back_too_and_is_no_new_beginning() -> None:
+    rig = made()
+    fail(rig)
+    memory = rig.host.sessions[SESSION].state(hook.Memory)
+    memory.failed["p/first"] -= 60
+    woken = message("").model_copy(update={"parts": (added_part("go on"),), "provider": "p", "model": "second"})
+    assert anyio.run(rig.host.chat_message, woken).event.model == "first"
+    assert memory.attempts == 1
+
+
+def test_the_model_of_a_title_is_not_the_sessions() -> None:
+    rig = made()
+    anyio.run(rig.host.chat_params, ChatParams(session_id=SESSION, agent="title", provider="p", model="small"))
+    assert fail(rig) == "p/second"
+    assert "p/first fails" in asked(rig, "toast")[0]["message"]
 
 
 def test_a_prompt_of_ours_keeps_its_model() -> None:
     rig = made()
     fail(rig)
-    ours = message("").model_copy(update={"parts": (added_part("go on"),), "provider": "p", "model": "first"})
+    ours = message("").model_copy(update={"parts": (added_part(f"{hook.MARK} Go on."),), "provider": "p", "model": "first"})
     assert anyio.run(rig.host.chat_message, ours).event == ours
 
 
@@ -187,6 +230,8 @@ def test_without_another_model_the_host_goes_on_trying() -> None:
     rig = made(models=["p/first"])
     retrying(rig)
     assert asked(rig, "abort") == []
+    rig.event("session.idle")
+    assert asked(rig, "toast") == [], "it was answered in the end"
 
 
 def test_a_host_that_does_not_end_its_attempts_is_told_of_and_nothing_is_sent() -> None:
