@@ -1,12 +1,14 @@
 """Go on after a request was longer than the model's context, with less in it.
 
-Where a host does not know its provider's words for that, the session is refused at every further turn. The largest outputs of tools
-before the refusal are left out of all further requests, and the agent is asked to go on; where that would not be enough, the
-conversation is summarised. There is one attempt: if the next request is refused too, the session waits for its person. What is left
-out is read from the conversation alone, so it is the same in each request and after a restart; nothing stored is changed.
+Where a host does not know its provider's words for that, or cannot summarise, the session is refused at every further turn. The
+largest outputs of tools before the refusal are left out of all further requests, and the agent is asked to go on; where that would
+not be enough, the conversation is summarised. There is one attempt: if the next request is refused too, the session waits for its
+person. What is left out is read from the conversation alone, so it is the same in each request and after a restart; nothing stored
+is changed. A host that summarises by itself is left to it once, and ended where that does not help: OpenCode would never stop.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -35,15 +37,16 @@ HEAD = "[context recovery]"
 
 @dataclass(slots=True)
 class Memory:
-    """A refusal that the session's next idleness is to deal with, and what the errors of its messages were found to be."""
+    """What happened since the model last answered or the session fell idle, and what the errors of its messages were found to be."""
 
     refused: bool = False
+    summarised: bool = False
     errors: dict[str, ProviderError] = field(default_factory=dict[str, ProviderError])
 
     def error_of(self, message: Message) -> ProviderError | None:
         """Why a message of the model failed, if the context was too long; understood once."""
         error = message.info.get("error") if message.role == "assistant" else None
-        if error is None or _is_the_hosts(error):
+        if error is None:
             return None
         if (known := self.errors.get(message.id)) is None:
             known = self.errors[message.id] = parse(error)
@@ -59,36 +62,53 @@ Place: TypeAlias = tuple[int, int]
 
 
 @observe(types={"session.error"}, spec="session_event")
-def note(event: SessionEvent, session: Session) -> None:
-    """Note a refusal; any other error, the person's abort too, ends what was noted."""
-    error = event.properties.get("error")
-    session.state(Memory).refused = not _is_the_hosts(error) and parse(error).kind == "token_limit"
+async def note(event: SessionEvent, session: Session, client: HostClient) -> None:
+    """Note a refusal; any other error, the person's abort too, ends what was noted. Refused after the host's own summary: end it."""
+    memory, error = session.state(Memory), parse(event.properties.get("error"))
+    memory.refused = error.kind == "token_limit"
+    if memory.refused and memory.summarised:
+        await give_up(session, client, f"{_why(error)} Summarising it has not helped")
+        with suppress(ClientError):
+            await client.abort(session.id)
+
+
+@observe(types={"session.compacted"}, spec="session_event")
+def note_summary(session: Session) -> None:
+    memory = session.state(Memory)
+    memory.summarised = memory.refused
+
+
+@observe(types={"message.updated"}, spec="session_event")
+def note_answer(event: SessionEvent, session: Session) -> None:
+    info = event.properties.get("info")
+    if isinstance(info, Mapping) and info.get("finish") and _is_answer(info):
+        session.state(Memory).summarised = session.state(Memory).refused = False
 
 
 @rewrite(types={"session.idle"})
 async def session_event(event: SessionEvent, session: Session, client: HostClient) -> None:
     """Offer to go on, begin a summary, or tell the person why not."""
     memory = session.state(Memory)
-    refused, memory.refused = memory.refused, False
+    refused, memory.refused, memory.summarised = memory.refused, False, False
     if not refused or session.parent or wake.closed_gate(session):
         return
     try:
         messages = await client.messages(session.id)
     except ClientError:
         return
-    refusals = memory.refusals(messages)
-    if not refusals or any(message.role == "assistant" for message in messages[refusals[-1][0] + 1 :]):
+    kept = messages[_last_summary(messages) :]
+    refusals = memory.refusals(kept)
+    if not refusals or any(message.role == "assistant" for message in kept[refusals[-1][0] + 1 :]):
         return
-    (place, error), (cut, enough) = refusals[-1], left_out(messages, refusals)
-    if _asked_in_vain(messages[:place]):
-        wake.stop(session)
-        await client.toast(f"{_why(error)} Leaving out what can be left out has not helped: begin a new session.", tone="error")
+    (place, error), (cut, enough) = refusals[-1], left_out(kept, refusals)
+    if _asked_in_vain(messages[: place - len(kept)]):
+        await give_up(session, client, f"{_why(error)} Leaving out what can be left out has not helped")
     elif enough:
         text = f"{HEAD} {_why(error)} {len(cut)} long outputs are left out from now on. Go on with the task where it stopped."
-        wake.offer(session, wake.Offer(NAME, "recovery", text, messages[place].id, session.agent))
+        wake.offer(session, wake.Offer(NAME, "recovery", text, kept[place].id, session.agent))
         await client.toast(f"{_why(error)} {len(cut)} long outputs are left out, and the agent goes on.")
     else:
-        session.beside(NAME, DEADLINE, summarize, session, client, messages[place].info, _why(error))
+        session.beside(NAME, DEADLINE, summarize, session, client, kept[place].info, _why(error))
 
 
 @rewrite
@@ -112,8 +132,13 @@ async def summarize(session: Session, client: HostClient, info: Mapping[str, Any
         await client.prompt(session.id, f"{HEAD} {why} The conversation up to here is summarised.", reply=False, agent=session.agent)
         await client.summarize(session.id, str(info.get("providerID") or ""), str(info.get("modelID") or ""), go_on=True)
     except ClientError as error:
-        wake.stop(session)
-        await client.toast(f"{why} It could not be summarised ({error}): begin a new session.", tone="error")
+        await give_up(session, client, f"{why} It could not be summarised ({error})")
+
+
+async def give_up(session: Session, client: HostClient, why: str) -> None:
+    """Leave the session to its person."""
+    wake.stop(session)
+    await client.toast(f"{why}: begin a new session.", tone="error")
 
 
 def left_out(messages: Sequence[Message], refusals: Sequence[tuple[int, ProviderError]]) -> tuple[dict[Place, int], bool]:
@@ -159,9 +184,22 @@ def _asked_in_vain(before: Sequence[Message]) -> bool:
             return True
         if message.role == "user" and any(map(_is_the_persons, message.parts)):
             return False
-        if message.role == "assistant" and message.parts and not message.info.get("error") and not message.info.get("summary"):
+        if message.parts and _is_answer(message.info):
             return False
     return False
+
+
+def _is_answer(info: Mapping[str, Any]) -> bool:
+    return info.get("role") == "assistant" and not info.get("error") and not info.get("summary")
+
+
+def _last_summary(messages: Sequence[Message]) -> int:
+    """Where the newest summary stands: hosts send nothing of what was before it."""
+    return max((place for place, message in enumerate(messages) if _is_summary(message.info)), default=0)
+
+
+def _is_summary(info: Mapping[str, Any]) -> bool:
+    return info.get("role") == "assistant" and bool(info.get("summary")) and not info.get("error")
 
 
 def _is_the_persons(part: Part) -> bool:
@@ -172,8 +210,3 @@ def _why(error: ProviderError) -> str:
     known = error.current and error.maximum
     count = f"{error.current:,} tokens, and the model takes {error.maximum:,}" if known else "longer than the model's context"
     return f"The conversation is {count}."
-
-
-def _is_the_hosts(error: Any) -> bool:
-    """OpenCode summarises by itself where it understands the error (1.18.33)."""
-    return isinstance(error, Mapping) and error.get("name") == "ContextOverflowError"

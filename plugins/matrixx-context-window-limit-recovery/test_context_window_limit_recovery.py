@@ -15,6 +15,9 @@ from matrixx_core.testing import SESSION, RecordingClient, Rig
 
 LIMIT = "prompt is too long: 250000 tokens > 200000 maximum"
 WORDLESS = "Your input exceeds the context window of this model"
+OVERFLOW = {"name": "ContextOverflowError", "data": {"message": LIMIT}}
+"""How OpenCode tells of what it understands."""
+
 ABORTED = {"name": "MessageAbortedError", "data": {"message": "Aborted"}}
 NEEDED = (250_000 - 100_000) * hook.PER_TOKEN
 """Characters that must go to come down to half of 200,000 tokens."""
@@ -144,7 +147,6 @@ def test_after_the_person_or_the_model_has_spoken_it_may_be_tried_again(since: l
         "internal server error",
         {"message": "internal server error"},
         ABORTED,
-        {"name": "ContextOverflowError", "data": {"message": LIMIT}},
         api_error("messages.1.content.0.type: Expected `thinking`, but found `tool_use`. must start with a thinking block"),
         api_error("max_tokens: 9000 > 8192"),
         api_error("Rate limit reached: 30000 tokens per min"),
@@ -154,6 +156,87 @@ def test_other_errors_are_not_for_this(error: Any) -> None:
     one = rig(person(), model(call(NEEDED)), REFUSED)
     assert fail(one, error) == []
     assert asked(one, "toast") == []
+
+
+@pytest.mark.parametrize("error", [OVERFLOW, {"name": "ContextOverflowError", "data": {"message": "Session too large to compact"}}])
+def test_a_host_that_understood_but_could_not_summarise_is_helped_too(error: Any) -> None:
+    one = rig(person(), model(call(NEEDED), call(NEEDED)), host_says(type="compaction", auto=True), model(error=error, summary=True))
+    assert len(fail(one, error)) == 1
+
+
+def test_what_a_summary_stands_for_is_not_counted_as_left_out() -> None:
+    summary = (host_says(type="compaction", auto=False), model(SAID, summary=True))
+    user = Message(info={"role": "user", "summary": {"diffs": []}}, parts=({"type": "text", "text": "next"},))
+    one = rig(person(), model(call(NEEDED)), *summary, user, REFUSED)
+    assert fail(one, api_error()) == []
+    assert len(asked(one, "summarize")) == 1
+
+
+def test_what_was_tried_in_vain_before_a_summary_is_remembered_after_it() -> None:
+    one = rig(
+        person(),
+        REFUSED,
+        ours(),
+        model(SAID, summary=True),
+        host_says(type="text", synthetic=True),
+        model(call(NEEDED), error="x"),
+        REFUSED,
+    )
+    assert fail(one, api_error()) == []
+    assert "has not helped" in asked(one, "toast")[0]["message"]
+
+
+def refuse(one: Rig, *between: tuple[str, Any], error: Any = OVERFLOW) -> list[str]:
+    """What the person is told when a host goes from a refusal to the next by itself."""
+    one.event("session.error", error=error)
+    for kind, properties in between:
+        one.event(kind, **properties)
+    one.event("session.error", error=error)
+    return [toast["message"] for toast in asked(one, "toast")]
+
+
+COMPACTED = ("session.compacted", {})
+ANSWER = {"role": "assistant", "finish": "tool-calls"}
+
+
+def test_a_host_whose_own_summary_does_not_help_is_ended() -> None:
+    one = rig()
+    [told] = refuse(one, COMPACTED)
+    assert told == "The conversation is 250,000 tokens, and the model takes 200,000. Summarising it has not helped: begin a new session."
+    assert asked(one, "abort") == [{"session_id": SESSION}]
+    assert one.host.sessions[SESSION].state(wake.Wake).stopped
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [],
+        [("message.updated", {"info": ANSWER})],
+        [COMPACTED, ("message.updated", {"info": ANSWER})],
+        [COMPACTED, ("session.idle", {})],
+        [("session.idle", {}), COMPACTED],
+        [("session.error", {"error": ABORTED}), COMPACTED],
+    ],
+)
+def test_a_host_that_has_got_on_is_left_to_itself(between: list[tuple[str, Any]]) -> None:
+    one = rig()
+    assert refuse(one, *between) == []
+    assert asked(one, "abort") == []
+
+
+@pytest.mark.parametrize(
+    "info", [{**ANSWER, "summary": True}, {**ANSWER, "error": OVERFLOW}, {"role": "assistant"}, {"role": "user"}, None, 5]
+)
+def test_only_an_answer_is_getting_on(info: Any) -> None:
+    assert len(refuse(rig(), COMPACTED, ("message.updated", {"info": info}))) == 1
+
+
+def test_a_host_that_cannot_be_ended_has_told_its_person_at_least() -> None:
+    class Deaf(RecordingClient):
+        async def abort(self, session_id: str) -> None:
+            raise ClientError("no")
+
+    assert len(refuse(rig(client=Deaf()), COMPACTED)) == 1
 
 
 def test_the_persons_abort_after_a_refusal_ends_it() -> None:

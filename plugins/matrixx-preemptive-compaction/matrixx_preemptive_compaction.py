@@ -8,7 +8,7 @@ its person as ever.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,10 +39,10 @@ class Config(BaseModel):
 
 @dataclass(slots=True)
 class Memory:
-    """When the last attempt began, and whether the window has not been less full since."""
+    """When the last attempt began, and what became of it; none, once the window was less full or the person has written."""
 
     began: float = float("-inf")
-    tried: bool = False
+    attempt: Literal["none", "made", "summarised", "in vain"] = "none"
 
 
 def off_because(config: Config) -> str:
@@ -57,31 +57,37 @@ def chat_params(params: ChatParams, session: Session) -> None:
 @observe
 def chat_message(message: ChatMessage, session: Session) -> None:
     """The person has a right to another attempt."""
-    if not all(map(is_added, message.parts)):
-        session.state(Memory).tried = False
+    if any(not part.get("synthetic") and not is_added(part) for part in message.parts):
+        session.state(Memory).attempt = "none"
 
 
 @observe(types={"session.compacted"}, spec="session_event")
-def start_again(session: Session) -> None:
+def note_summary(session: Session) -> None:
     session.state(tokens.Usage).tokens = 0
+    if session.state(Memory).attempt == "made":
+        session.state(Memory).attempt = "summarised"
 
 
 @observe(types={"message.updated"})
-def session_event(event: SessionEvent, session: Session, client: HostClient, config: Config) -> None:
-    """Look at each finished answer; one attempt, until the window was less full or the person has written."""
-    info, memory, now = event.properties.get("info"), session.state(Memory), time.monotonic()
-    if not config.preemptive_compaction or not isinstance(info, Mapping) or info.get("summary"):
+async def session_event(event: SessionEvent, session: Session, client: HostClient, config: Config) -> None:
+    """Look at each finished answer; one attempt, until the window was less full or the person has written (C29)."""
+    info, memory = event.properties.get("info"), session.state(Memory)
+    if not isinstance(info, Mapping) or not _is_answer(info):
         return
     tokens.learn(session, event)
     used, window = session.state(tokens.Usage).tokens, tokens.window_of(session, config.context_tokens)
-    if not used or not _is_finished(info):
+    if not used:
         return
+    count = f"{used:,} of {window:,} tokens are used"
     if used < window * config.preemptive_threshold:
-        memory.tried = False
-    elif not memory.tried and now - memory.began >= config.preemptive_cooldown_ms / 1_000 and not session.state(Wake).stopped:
-        memory.tried, memory.began = True, now
+        memory.attempt = "none"
+    elif memory.attempt == "summarised":
+        memory.attempt = "in vain"
+        await client.toast(f"{count}, although the conversation was summarised: it is not tried again before you write.", tone="warning")
+    elif _may_try(info, session, config):
+        memory.attempt, memory.began = "made", time.monotonic()
         model = config.preemptive_model or f"{info.get('providerID') or ''}/{info.get('modelID') or ''}"
-        session.beside(NAME, DEADLINE, compact, session, client, (model, f"{used:,} of {window:,}", info.get("finish") == "tool-calls"))
+        session.beside(NAME, DEADLINE, compact, session, client, (model, count, info.get("finish") == "tool-calls"))
 
 
 async def compact(session: Session, client: HostClient, asked: tuple[str, str, bool]) -> None:
@@ -91,9 +97,17 @@ async def compact(session: Session, client: HostClient, asked: tuple[str, str, b
         await client.summarize(session.id, provider, model, go_on=go_on)
     except ClientError as error:
         if session.state(tokens.Usage).tokens:  # else it was, and the host answers when the agent has gone on to its end
-            await client.toast(f"{count} tokens are used, and the conversation could not be summarised: {error}", tone="warning")
+            await client.toast(f"{count}, and the conversation could not be summarised: {error}", tone="warning")
 
 
-def _is_finished(info: Mapping[str, Any]) -> bool:
+def _is_answer(info: Mapping[str, Any]) -> bool:
     at = info.get("time")
-    return info.get("role") == "assistant" and isinstance(at, Mapping) and bool(at.get("completed")) and not info.get("error")
+    finished = isinstance(at, Mapping) and bool(at.get("completed"))
+    return finished and info.get("role") == "assistant" and not info.get("error") and not info.get("summary")
+
+
+def _may_try(info: Mapping[str, Any], session: Session, config: Config) -> bool:
+    memory = session.state(Memory)
+    rested = time.monotonic() - memory.began >= config.preemptive_cooldown_ms / 1_000
+    has_ended = session.parent and info.get("finish") != "tool-calls"  # a sub-agent's answer is its parent's now
+    return memory.attempt == "none" and rested and not has_ended and not session.state(Wake).stopped

@@ -51,6 +51,7 @@ def told(rig: Rig) -> list[str]:
 def test_it_is_off_until_asked_for(tmp_path: Path) -> None:
     assert hook.off_because(hook.Config()) and not hook.off_because(hook.Config(preemptive_compaction=True))
     rig = made(tmp_path, preemptive_compaction=False)
+    assert "experimental.preemptive_compaction is false" in rig.host.plugins.gates.values()
     answer(rig)
     assert compacted(rig) == []
 
@@ -120,10 +121,13 @@ def test_where_a_summary_saves_nothing_there_is_one_attempt(tmp_path: Path) -> N
         answer(rig)
         rig.event("session.compacted")
     assert len(compacted(rig)) == 1
-    rig.host.sessions[SESSION].state(hook.Memory)
-    anyio.run(rig.host.chat_message, message("").model_copy(update={"parts": (added_part("ours"),)}))
-    answer(rig)
-    assert len(compacted(rig)) == 1, "our own prompt is not the person"
+    assert told(rig) == [
+        "161,000 of 200,000 tokens are used, although the conversation was summarised: it is not tried again before you write."
+    ]
+    for part in (added_part("ours"), {"type": "text", "text": "the host's", "synthetic": True}):
+        anyio.run(rig.host.chat_message, message("").model_copy(update={"parts": (part,)}))
+        answer(rig)
+        assert len(compacted(rig)) == 1, "this is not the person"
     rig.chat("go on")
     answer(rig)
     assert len(compacted(rig)) == 2, "the person has written"
@@ -135,6 +139,31 @@ def test_a_window_that_was_emptied_and_is_full_once_more_is_summarised_again(tmp
         answer(rig)
         answer(rig, {"input": 10_000})
     assert len(compacted(rig)) == 2
+
+
+def test_an_answer_without_a_count_says_nothing_about_a_summary(tmp_path: Path) -> None:
+    rig = made(tmp_path, preemptive_cooldown_ms=0)
+    answer(rig)
+    rig.event("session.compacted")
+    answer(rig, None)
+    answer(rig)
+    assert len(compacted(rig)) == 1
+    assert len(told(rig)) == 1
+
+
+def test_a_summary_that_nobody_of_ours_asked_for_is_no_attempt(rig: Rig) -> None:
+    rig.event("session.compacted")
+    answer(rig)
+    assert len(compacted(rig)) == 1
+    assert told(rig) == []
+
+
+@pytest.mark.parametrize(("finish", "count"), [("tool-calls", 1), ("stop", 0), (None, 0)])
+def test_a_sub_agent_is_summarised_in_its_work_but_not_when_it_has_answered(rig: Rig, finish: Any, count: int) -> None:
+    rig.event("session.compacted")
+    rig.host.sessions[SESSION].parent = "ses_parent"
+    answer(rig, finish=finish)
+    assert len(compacted(rig)) == count
 
 
 def test_between_two_attempts_time_must_pass(rig: Rig) -> None:
