@@ -13,6 +13,15 @@ from matrixx_builtin.hosts.opencode.translate import apply
 SESSION = "ses_1"
 MODEL = {"providerID": "anthropic", "modelID": "claude-sonnet-4-5"}
 
+EVERYTHING: dict[str, Any] = {
+    "experimental": {"preemptive_compaction": True, "hashline_edit": True},
+    "evolution": {"enabled": True},
+    "knowledge": {"hubs": [{"name": "lore", "path": "lore"}]},
+    "runtime_fallback": {"models": ["scripted/spare"]},
+    "hooks": {"thinking-block-validator": {"enabled": True}},
+}
+"""A person's settings that switch on what is off by default and has to do with requests; ``lore`` is a folder of the project."""
+
 Raw = dict[str, Any]
 
 

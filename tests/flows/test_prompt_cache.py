@@ -16,7 +16,7 @@ from matrixx_builtin.services.tasks import TaskStore
 from matrixx_core.host import Host
 from matrixx_core.testing import RecordingClient
 
-from .conversation import Conversation, Turn, Use, changed_early
+from .conversation import EVERYTHING, Conversation, Turn, Use, changed_early
 
 TURNS = 30
 
@@ -45,12 +45,6 @@ turns = st.builds(
     agent=st.sampled_from(["build", "plan", "oracle", "morpheus"]),
 )
 
-EVERYTHING = {
-    "experimental": {"preemptive_compaction": True, "hashline_edit": True},
-    "evolution": {"enabled": True},
-    "knowledge": {"enabled": True},
-}
-
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -60,17 +54,23 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "src/AGENTS.md": "Tabs.\n",
         ".matrixx/rules/all.md": "No globals.\n",
         "src/a.py": "x = 1\n",
+        "lore/_index.md": "- page.md: what is known\n",
     }.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (root / ".matrixx/matrixx.json").write_text(json.dumps(EVERYTHING))
+    person_of(root).write_text(json.dumps(EVERYTHING))
     return root
+
+
+def person_of(project: Path) -> Path:
+    """The settings of the project's person."""
+    return project.with_name(f"{project.name}.jsonc")
 
 
 async def converse(project: Path, script: list[Turn], between: Callable[[int], None] = lambda _: None, **options: Any) -> Conversation:
     client = RecordingClient(answer_agents=[{"name": "general"}])
-    async with Host.open(project, client=client, **options) as host:
+    async with Host.open(project, client=client, config=[person_of(project)], **options) as host:
         conversation = Conversation(OpenCode(host))
         for number, turn in enumerate(script):
             between(number)
@@ -88,7 +88,7 @@ def errors(conversation: Conversation) -> set[tuple[str, str]]:
     }
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     script=st.lists(turns, min_size=TURNS, max_size=TURNS),
     jumps=st.lists(st.integers(-1_000_000, 1_000_000), min_size=TURNS, max_size=TURNS),
@@ -126,7 +126,7 @@ def test_something_is_added_to_this_conversation(project: Path) -> None:
     """Without additions the tests above prove nothing."""
     conversation = anyio.run(converse, project, [Turn(prompt, USES) for prompt in PROMPTS])
     acted = {ran.plugin for answer in conversation.answers for outcome in answer.outcomes for ran in outcome.ran if ran.answer == "inject"}
-    assert {"env-context-injector", "keyword-detector"} <= acted
+    assert {"env-context-injector", "keyword-detector", "knowledge-hub-injector"} <= acted
     assert len(acted) >= 6
 
 
@@ -149,7 +149,7 @@ def test_what_hooks_add_to_a_user_message_is_marked(project: Path) -> None:
 
 def test_after_a_compaction_the_new_beginning_holds(project: Path) -> None:
     async def play() -> Conversation:
-        async with Host.open(project, client=RecordingClient()) as host:
+        async with Host.open(project, client=RecordingClient(), config=[person_of(project)]) as host:
             conversation = Conversation(OpenCode(host))
             for prompt in PROMPTS[:3]:
                 await conversation.say(Turn(prompt, USES[:2]))
