@@ -92,6 +92,25 @@ def test_long_outputs_are_left_out_and_the_agent_goes_on() -> None:
     assert "the agent goes on" in asked(one, "toast")[0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("input length and `max_tokens` exceed context limit: 199000 + 9000 > 200000", "208,000 tokens, and the model takes 200,000"),
+        ("Your request exceeded model token limit: 262144 (requested: 300000)", "300,000 tokens, and the model takes 262,144"),
+        (
+            "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+            "140,000 tokens, and the model takes 131,072",
+        ),
+        (WORDLESS, "longer than the model's context"),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [api_error, lambda said: api_error("Bad Request") | {"data": {"responseBody": f"<html>{said}"}}, str])
+def test_each_provider_is_understood_and_its_numbers_are_told(said: str, told: str, wrapped: Any) -> None:
+    one = rig(person(), model(error=wrapped(said)))
+    fail(one, wrapped(said))
+    assert asked(one, "toast")[0]["message"].startswith(f"The conversation is {told}.")
+
+
 def test_where_outputs_are_not_enough_the_conversation_is_summarised_and_gone_on_with() -> None:
     one = rig(person(), model(call(NEEDED - 1)), REFUSED)
     assert fail(one, api_error()) == []
@@ -150,6 +169,12 @@ def test_after_the_person_or_the_model_has_spoken_it_may_be_tried_again(since: l
         api_error("messages.1.content.0.type: Expected `thinking`, but found `tool_use`. must start with a thinking block"),
         api_error("max_tokens: 9000 > 8192"),
         api_error("Rate limit reached: 30000 tokens per min"),
+        api_error("tool_use ids were found without tool_result blocks immediately after"),
+        api_error("image exceeds 5 MB maximum: 6 MB > 5 MB"),
+        {
+            "name": "APIError",
+            "data": {"message": "request_too_large: Request exceeds the maximum allowed number of bytes", "statusCode": 413},
+        },
     ],
 )
 def test_other_errors_are_not_for_this(error: Any) -> None:

@@ -74,6 +74,7 @@ def test_a_full_window_is_summarised_and_work_in_hand_goes_on(rig: Rig, finish: 
         ({"input": 156_000}, 1_000_000, 0),
         ({"input": 810_000}, 1_000_000, 1),
         ({"input": 100_000}, 128_000, 1),
+        ({"input": 300_000}, 200_000, 1),
         ({}, 200_000, 0),
         (None, 200_000, 0),
         ({"input": "many"}, 200_000, 0),
