@@ -7,18 +7,22 @@ host takes prompts, and tells ``settle`` how that went.
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from matrixx_core import HostClient, Session
 from matrixx_core.errors import ClientError
+from matrixx_core.events import Message, is_added
 
 Purpose: TypeAlias = Literal["recovery", "fallback", "loop", "mission", "tasks", "background", "babysitter"]
 """What a prompt is for, most urgent first."""
 
 ABORTED = "MessageAbortedError"
 """The name of the error that ends what somebody has aborted (OpenCode's)."""
+
+STOPPED = "[stop-continuation]"
+"""Begins the text behind a prompt with which the person has stopped everything."""
 
 UNCHANGED = 3
 """Prompts with the same fingerprint after which a session is left alone until something changes (C25)."""
@@ -62,6 +66,8 @@ class Wake:
     unchanged: int = 0
     told: bool = False
     not_before: float = 0.0
+    said_before: str = ""
+    recalled: bool = False
     idle_told: bool = False
     idle_since: float = field(default=-1e9)
 
@@ -98,7 +104,7 @@ async def interrupt(session: Session, client: HostClient) -> None:
 def was_interrupted(session: Session, error: object) -> bool:
     """Whether an error that the host reports is the end of what ``interrupt`` has aborted; true once."""
     wake = session.state(Wake)
-    ours = wake.interrupted and isinstance(error, Mapping) and error.get("name") == ABORTED
+    ours = wake.interrupted and _name_of(error) == ABORTED
     wake.interrupted = wake.interrupted and not ours
     return ours
 
@@ -133,7 +139,8 @@ def decide(session: Session) -> Offer | None:
         return None
     chosen = min(offers, key=lambda one: get_args(Purpose).index(one.purpose))
     fingerprint = f"{chosen.source}:{chosen.fingerprint}"
-    wake.unchanged = wake.unchanged + 1 if fingerprint == wake.fingerprint else 1
+    same = fingerprint == wake.fingerprint or (not wake.fingerprint and chosen.text == wake.said_before)
+    wake.unchanged = wake.unchanged + 1 if same else 1
     wake.fingerprint = fingerprint
     if wake.unchanged > UNCHANGED:
         return None
@@ -141,9 +148,21 @@ def decide(session: Session) -> Offer | None:
     return chosen
 
 
+async def choose(session: Session, client: HostClient) -> Offer | None:
+    """``decide``, knowing what an engine before this one has sent and what the person has stopped: the conversation tells it."""
+    wake = session.state(Wake)
+    if wake.offers and not wake.recalled:
+        wake.recalled = True
+        try:
+            _recall(wake, await client.messages(session.id))
+        except ClientError as error:
+            log.info("what session %s was told before is not known: %s", session.id, error)
+    return decide(session)
+
+
 async def send(session: Session, client: HostClient) -> bool:
-    """Decide, and send what was chosen; whether a prompt is on its way. A refused one is logged and starts the cool-down."""
-    if (chosen := decide(session)) is None:
+    """Choose, and send what was chosen; whether a prompt is on its way. A refused one is logged and starts the cool-down."""
+    if (chosen := await choose(session, client)) is None:
         return False
     sent = False
     try:
@@ -184,5 +203,26 @@ def settle(session: Session, *, sent: bool) -> None:
     wake = session.state(Wake)
     wake.reserved = False
     if not sent:
+        wake.unchanged -= 1  # the session has not had its chance
         wake.busy = False
         wake.not_before = time.monotonic() + COOLDOWN
+
+
+def _recall(wake: Wake, messages: Sequence[Message]) -> None:
+    """Read off the conversation what memory would hold: equal prompts of ours since the person wrote, and their stop or abort."""
+    for message in reversed(messages):
+        texts = [str(part.get("text") or "") for part in message.parts if part.get("type") == "text"]
+        if message.role == "user" and not all(map(is_added, message.parts)):
+            wake.stopped = wake.stopped or any(text.startswith(STOPPED) for text in texts)
+            return
+        if message.role == "user" and wake.said_before in {"", "\n".join(texts)}:
+            wake.said_before = "\n".join(texts)
+            wake.unchanged += 1
+        elif message.role == "user":
+            return
+        elif not wake.said_before and _name_of(message.info.get("error")) == ABORTED:
+            wake.stopped = True
+
+
+def _name_of(error: object) -> str:
+    return str(error.get("name") or "") if isinstance(error, Mapping) else ""

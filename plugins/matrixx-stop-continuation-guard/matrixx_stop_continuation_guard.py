@@ -18,9 +18,9 @@ from matrixx_core.errors import ClientError
 
 COMMAND = "stop-continuation"
 
-TEXT = """\
-[stop-continuation] The user has stopped all automatic continuation of this session: no loop, mission or task list goes on by itself \
-until they write again. Do not start or continue any work in answer to this; say in one sentence that it is stopped{and_more}."""
+TEXT = f"""\
+{wake.STOPPED} The user has stopped all automatic continuation of this session: no loop, mission or task list goes on by itself \
+until they write again. Do not start or continue any work in answer to this; say in one sentence that it is stopped{{and_more}}."""
 
 
 @rewrite

@@ -270,7 +270,7 @@ class ClaudeCode:
             return
         await self._count(session, answer)
         await self._tell(session, "session.idle", {"sessionID": session.id}, answer)
-        if (chosen := wake.decide(session)) is not None:
+        if (chosen := await wake.choose(session, self.client)) is not None:
             answer.stop(chosen.text)
             wake.settle(session, sent=True)
             wake.resumed(session)

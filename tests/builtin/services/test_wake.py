@@ -13,6 +13,7 @@ from matrixx_builtin.services import wake
 from matrixx_builtin.services.wake import Offer, Purpose
 from matrixx_core import Session, SessionEvent, rewrite
 from matrixx_core.errors import ClientError
+from matrixx_core.events import Message, added_part
 from matrixx_core.host import Host
 from matrixx_core.loading import load
 from matrixx_core.testing import RecordingClient
@@ -205,3 +206,57 @@ def test_a_short_piece_of_work_between_two_reports_of_idleness_makes_them_two(cl
         story.tell("session.status", status={"type": "busy"})
         clock[0] -= 1
     assert len(story.prompts) == 2
+
+
+def said(role: str, *texts: str, ours: bool = False, error: str = "") -> Message:
+    parts = [added_part(text) if ours else {"type": "text", "text": text} for text in texts]
+    return Message(info={"role": role, **({"error": {"name": error}} if error else {})}, parts=tuple(parts))
+
+
+PERSON, ANSWER = said("user", "begin"), said("assistant", "no")
+OURS = said("user", "todos says go on", ours=True)
+ANOTHER = said("user", "another text", ours=True)
+STOP = Message(info={"role": "user"}, parts=({"type": "text", "text": "/stop-continuation"}, added_part(f"{wake.STOPPED} The user ...")))
+
+
+@pytest.mark.parametrize(
+    ("before", "prompts"),
+    [
+        ([], 3),
+        ([PERSON, ANSWER], 3),
+        ([PERSON, ANSWER, OURS, ANSWER], 2),
+        ([PERSON, ANSWER, OURS, ANSWER, OURS, ANSWER, OURS, ANSWER], 0),
+        ([PERSON, ANSWER, OURS, ANSWER, OURS, ANSWER, OURS, ANSWER, PERSON, ANSWER], 3),
+        ([PERSON, ANSWER, OURS, ANSWER, ANOTHER, ANSWER], 3),
+        ([PERSON, said("assistant", error="MessageAbortedError")], 0),
+        ([PERSON, said("assistant", error="MessageAbortedError"), PERSON, ANSWER], 3),
+        ([PERSON, said("assistant", error="MessageAbortedError"), OURS, ANSWER], 2),
+        ([PERSON, said("assistant", error="APIError")], 3),
+        ([STOP, ANSWER], 0),
+        ([STOP, ANSWER, PERSON, ANSWER], 3),
+    ],
+)
+def test_an_engine_that_begins_in_the_middle_knows_what_was_sent_and_what_was_stopped(
+    clock: list[float], before: list[Message], prompts: int
+) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+    story.client.answer_messages = before
+    for _ in range(6):
+        story.idle()
+    assert len(story.prompts) == prompts
+
+
+def test_a_refused_prompt_is_none_without_progress(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+
+    async def refuses(session_id: str, text: str, **more: Any) -> None:
+        raise ClientError("no")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(story.client, "prompt", refuses)
+        for _ in range(5):
+            story.idle()
+            clock[0] += wake.COOLDOWN
+    for _ in range(5):
+        story.idle()
+    assert len(story.prompts) == 3
