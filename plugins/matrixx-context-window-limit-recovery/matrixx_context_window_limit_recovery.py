@@ -104,9 +104,9 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
     if _asked_in_vain(messages[: place - len(kept)]):
         await give_up(session, client, f"{_why(error)} Leaving out what can be left out has not helped")
     elif enough:
-        text = f"{HEAD} {_why(error)} {len(cut)} long outputs are left out from now on. Go on with the task where it stopped."
+        text = f"{HEAD} {_why(error)} Long outputs that are left out from now on: {len(cut)}. Go on with the task where it stopped."
         wake.offer(session, wake.Offer(NAME, "recovery", text, kept[place].id, session.agent))
-        await client.toast(f"{_why(error)} {len(cut)} long outputs are left out, and the agent goes on.")
+        await client.toast(f"{_why(error)} Long outputs that are left out: {len(cut)}; the agent goes on.")
     else:
         session.beside(NAME, DEADLINE, summarize, session, client, kept[place].info, _why(error))
 

@@ -87,7 +87,7 @@ def test_long_outputs_are_left_out_and_the_agent_goes_on() -> None:
     one = rig(person(), model(call(NEEDED)), REFUSED)
     [offer] = fail(one, api_error())
     assert (offer.purpose, offer.source) == ("recovery", hook.NAME)
-    assert "250,000 tokens, and the model takes 200,000" in offer.text and "1 long outputs are left out" in offer.text
+    assert "250,000 tokens, and the model takes 200,000" in offer.text and "left out from now on: 1." in offer.text
     assert asked(one, "summarize") == []
     assert "the agent goes on" in asked(one, "toast")[0]["message"]
 
