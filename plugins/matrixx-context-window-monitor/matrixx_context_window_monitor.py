@@ -21,9 +21,7 @@ class Config(BaseModel):
     context_warning_threshold: float = Field(
         default=0.7, gt=0, le=1, description="Part of the context window that must be used (spec tool-hooks 2.5)."
     )
-    context_tokens: int = Field(
-        default=0, ge=0, description="The model's context window in tokens; 0: as the host says, else 200,000."
-    )
+    context_tokens: int = Field(default=0, ge=0, description="The model's context window in tokens; 0: as the host says, else 200,000.")
 
 
 @dataclass(slots=True)
