@@ -4,7 +4,7 @@ Tool and argument names are the canonical ones (OpenCode's: ``write {filePath, c
 newString}``, ``bash {command}`` ...); every adapter translates its host's names to these and back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -306,6 +306,11 @@ def is_added(part: Part) -> bool:
     """Whether Matrixx made this part (by its mark, never by its text)."""
     metadata = part.get("metadata")
     return part.get("synthetic") is True and isinstance(metadata, Mapping) and metadata.get(TAG) is True
+
+
+def by_person(parts: Iterable[Part]) -> bool:
+    """Whether a person has a share in these parts: one that neither Matrixx nor the host has made."""
+    return any(not part.get("synthetic") and part.get("type") != "compaction" for part in parts)
 
 
 def last_user_message(messages: Sequence[Message]) -> Message | None:

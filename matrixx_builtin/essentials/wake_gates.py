@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from matrixx_core import ChatMessage, Session, SessionEvent, observe
-from matrixx_core.events import is_added
+from matrixx_core.events import by_person
 
 from ..services.wake import ABORTED, Wake, rearm, stop
 
@@ -16,7 +16,7 @@ STATES = {"session.status", "session.idle", "session.error"}
 @observe
 def chat_message(message: ChatMessage, session: Session) -> None:
     """Only a part that nobody made for the person is the person's."""
-    if any(not part.get("synthetic") and not is_added(part) for part in message.parts):
+    if by_person(message.parts):
         rearm(session)
 
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from matrixx_core import HostClient, Session
 from matrixx_core.errors import ClientError
-from matrixx_core.events import Message, is_added
+from matrixx_core.events import Message, by_person, is_added
 
 Purpose: TypeAlias = Literal["recovery", "fallback", "loop", "mission", "tasks", "background", "babysitter"]
 """What a prompt is for, most urgent first."""
@@ -212,14 +212,14 @@ def _recall(wake: Wake, messages: Sequence[Message]) -> None:
     """Read off the conversation what memory would hold: equal prompts of ours since the person wrote, and their stop or abort."""
     for message in reversed(messages):
         texts = [str(part.get("text") or "") for part in message.parts if part.get("type") == "text"]
-        if message.role == "user" and not all(map(is_added, message.parts)):
+        if message.role == "user" and by_person(message.parts):
             wake.stopped = wake.stopped or any(text.startswith(STOPPED) for text in texts)
             return
-        if message.role == "user" and wake.said_before in {"", "\n".join(texts)}:
+        if message.role == "user" and all(map(is_added, message.parts)):
+            if wake.said_before not in {"", "\n".join(texts)}:
+                return
             wake.said_before = "\n".join(texts)
             wake.unchanged += 1
-        elif message.role == "user":
-            return
         elif not wake.said_before and _name_of(message.info.get("error")) == ABORTED:
             wake.stopped = True
 

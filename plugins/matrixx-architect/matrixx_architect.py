@@ -27,7 +27,7 @@ from matrixx_builtin.services.sensitive import named
 from matrixx_builtin.services.text_files import revision
 from matrixx_builtin.services.worktree import Changed, Snapshot, changes_since, look
 from matrixx_core import ChatMessage, HostClient, Inject, Session, SessionEvent, ToolCall, ToolFailure, ToolResult, observe, rewrite
-from matrixx_core.events import is_added
+from matrixx_core.events import by_person
 
 RUN_AFTER = (
     "mouse-notepad",  # the seed's order of those that change a call: this one stands outermost
@@ -177,7 +177,7 @@ def tool_execute_failed(failure: ToolFailure, session: Session) -> None:
 @observe
 def chat_message(message: ChatMessage, session: Session) -> None:
     """The person's word takes up again what was given up."""
-    if any(not part.get("synthetic") and not is_added(part) for part in message.parts):
+    if by_person(message.parts):
         session.state(Memory).refused = 0
 
 

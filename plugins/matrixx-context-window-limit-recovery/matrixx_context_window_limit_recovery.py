@@ -9,14 +9,15 @@ is changed. A host that summarises by itself is left to it once, and ended where
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from matrixx_builtin.services import tokens, wake
 from matrixx_builtin.services.provider_errors import ProviderError, parse
+from matrixx_builtin.services.refusals import Failures, asked_in_vain
 from matrixx_core import HostClient, Session, SessionEvent, Transcript, observe, rewrite
 from matrixx_core.errors import ClientError
-from matrixx_core.events import Message, Part, is_added
+from matrixx_core.events import Message, Part
 
 NAME = "context-window-limit-recovery"
 
@@ -37,24 +38,10 @@ HEAD = "[context recovery]"
 
 @dataclass(slots=True)
 class Memory:
-    """What happened since the model last answered or the session fell idle, and what the errors of its messages were found to be."""
+    """What happened since the model last answered or the session fell idle."""
 
     refused: bool = False
     summarised: bool = False
-    errors: dict[str, ProviderError] = field(default_factory=dict[str, ProviderError])
-
-    def error_of(self, message: Message) -> ProviderError | None:
-        """Why a message of the model failed, if the context was too long; understood once."""
-        error = message.info.get("error") if message.role == "assistant" else None
-        if error is None:
-            return None
-        if (known := self.errors.get(message.id)) is None:
-            known = self.errors[message.id] = parse(error)
-        return known if known.kind == "token_limit" else None
-
-    def refusals(self, messages: Sequence[Message]) -> list[tuple[int, ProviderError]]:
-        """Each message that failed because the context was too long, oldest first."""
-        return [(place, error) for place, message in enumerate(messages) if (error := self.error_of(message))]
 
 
 Place: TypeAlias = tuple[int, int]
@@ -97,11 +84,11 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
     except ClientError:
         return
     kept = messages[_last_summary(messages) :]
-    refusals = memory.refusals(kept)
+    refusals = refusals_in(kept, session)
     if not refusals or any(message.role == "assistant" for message in kept[refusals[-1][0] + 1 :]):
         return
     (place, error), (cut, enough) = refusals[-1], left_out(kept, refusals)
-    if _asked_in_vain(messages[: place - len(kept)]):
+    if asked_in_vain(messages[: place - len(kept)], HEAD):
         await give_up(session, client, f"{_why(error)} Leaving out what can be left out has not helped")
     elif enough:
         text = f"{HEAD} {_why(error)} Long outputs that are left out from now on: {len(cut)}. Go on with the task where it stopped."
@@ -115,7 +102,7 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
 def messages_transform(transcript: Transcript, session: Session) -> Transcript | None:
     """Leave out the largest outputs before each refusal: the same bytes in every further request."""
     messages = transcript.messages
-    if not (refusals := session.state(Memory).refusals(messages)) or not (cut := left_out(messages, refusals)[0]):
+    if not (refusals := refusals_in(messages, session)) or not (cut := left_out(messages, refusals)[0]):
         return None
     shorter = list(messages)
     for (place, number), size in cut.items():
@@ -139,6 +126,12 @@ async def give_up(session: Session, client: HostClient, why: str) -> None:
     """Leave the session to its person."""
     wake.stop(session)
     await client.toast(f"{why}: begin a new session.", tone="error")
+
+
+def refusals_in(messages: Sequence[Message], session: Session) -> list[tuple[int, ProviderError]]:
+    """Each answer that failed because the context was too long, oldest first."""
+    failed = ((place, session.state(Failures).of(message)) for place, message in enumerate(messages))
+    return [(place, error) for place, error in failed if error and error.kind == "token_limit"]
 
 
 def left_out(messages: Sequence[Message], refusals: Sequence[tuple[int, ProviderError]]) -> tuple[dict[Place, int], bool]:
@@ -177,18 +170,6 @@ def _shortened(part: Part, size: int) -> Part:
     return {**part, "state": {**part["state"], "output": said}}
 
 
-def _asked_in_vain(before: Sequence[Message]) -> bool:
-    """Whether this was tried since the person last wrote or the model last answered."""
-    for message in reversed(before):
-        if any(is_added(part) and str(part.get("text", "")).startswith(HEAD) for part in message.parts):
-            return True
-        if message.role == "user" and any(map(_is_the_persons, message.parts)):
-            return False
-        if message.parts and _is_answer(message.info):
-            return False
-    return False
-
-
 def _is_answer(info: Mapping[str, Any]) -> bool:
     return info.get("role") == "assistant" and not info.get("error") and not info.get("summary")
 
@@ -200,10 +181,6 @@ def _last_summary(messages: Sequence[Message]) -> int:
 
 def _is_summary(info: Mapping[str, Any]) -> bool:
     return info.get("role") == "assistant" and bool(info.get("summary")) and not info.get("error")
-
-
-def _is_the_persons(part: Part) -> bool:
-    return part.get("type") != "compaction" and not part.get("synthetic") and not is_added(part)
 
 
 def _why(error: ProviderError) -> str:

@@ -13,7 +13,7 @@ from matrixx_builtin.services.evolution import EvolutionSettings, Lesson
 from matrixx_builtin.services.records import RecordError
 from matrixx_builtin.services.slash import Typed, typed
 from matrixx_core import ChatMessage, Command, HostClient, Inject, Session, rewrite
-from matrixx_core.events import is_added
+from matrixx_core.events import by_person
 
 SETTINGS_KEY = evolution.SETTINGS_KEY
 
@@ -42,7 +42,7 @@ def off_because(config: Config) -> str:
 
 @rewrite
 async def chat_message(message: ChatMessage, session: Session, client: HostClient, config: Config) -> Inject | None:
-    if not config.enabled or session.parent or not session.directory or all(map(is_added, message.parts)):
+    if not config.enabled or session.parent or not session.directory or not by_person(message.parts):
         return None
     if command := typed(message, session):
         return await answer(command, session)

@@ -16,7 +16,7 @@ from matrixx_builtin.services import tokens
 from matrixx_builtin.services.wake import Wake
 from matrixx_core import ChatMessage, ChatParams, HostClient, Session, SessionEvent, observe
 from matrixx_core.errors import ClientError
-from matrixx_core.events import is_added
+from matrixx_core.events import by_person
 
 NAME = "preemptive-compaction"
 SETTINGS_KEY = "experimental"
@@ -57,7 +57,7 @@ def chat_params(params: ChatParams, session: Session) -> None:
 @observe
 def chat_message(message: ChatMessage, session: Session) -> None:
     """The person has a right to another attempt."""
-    if any(not part.get("synthetic") and not is_added(part) for part in message.parts):
+    if by_person(message.parts):
         session.state(Memory).attempt = "none"
 
 

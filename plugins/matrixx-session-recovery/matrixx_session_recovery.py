@@ -8,16 +8,17 @@ person. All this is read from the conversation, so an engine that was restarted 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import is_
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from matrixx_builtin.services import wake
 from matrixx_builtin.services.provider_errors import Kind, ProviderError, parse
+from matrixx_builtin.services.refusals import Failures, asked_in_vain
 from matrixx_core import HostClient, Session, SessionEvent, Transcript, observe, rewrite
 from matrixx_core.errors import ClientError
-from matrixx_core.events import Message, Part, is_added
+from matrixx_core.events import Message, Part
 
 NAME = "session-recovery"
 SETTINGS_KEY = "experimental"
@@ -53,18 +54,9 @@ class Config(BaseModel):
 
 @dataclass(slots=True)
 class Memory:
-    """A refusal that the session's next idleness is to deal with, and what the errors of its messages were found to be."""
+    """Whether there was a refusal that the session's next idleness is to deal with."""
 
     refused: bool = False
-    errors: dict[str, ProviderError] = field(default_factory=dict[str, ProviderError])
-
-    def error_of(self, message: Message) -> ProviderError | None:
-        """What a message of the model has failed with, understood once."""
-        if message.role != "assistant" or message.info.get("error") is None:
-            return None
-        if (known := self.errors.get(message.id)) is None:
-            known = self.errors[message.id] = parse(message.info["error"])
-        return known
 
 
 @observe(types={"session.error"}, spec="session_event")
@@ -85,13 +77,13 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
     except ClientError:
         return
     place = next((place for place in reversed(range(len(messages))) if messages[place].role == "assistant"), 0)
-    error = memory.error_of(messages[place]) if messages else None
+    error = session.state(Failures).of(messages[place]) if messages else None
     if error is None or error.kind not in REFUSED:
         return
     why = f"The provider refused this conversation: {REFUSED[error.kind]}."
     if not _repairable(error):
         await client.toast(f"{why} It cannot be repaired from here: write again, or begin a new session.", tone="warning")
-    elif _asked_in_vain(messages[:place], error.kind):
+    elif asked_in_vain(messages[:place], _head(error.kind)):
         wake.stop(session)
         await client.toast(f"{why} Repairing it has not helped: undo the last messages, or begin a new session.", tone="error")
     elif config.auto_resume:
@@ -104,8 +96,8 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
 @rewrite
 def messages_transform(transcript: Transcript, session: Session) -> Transcript | None:
     """Leave out the thinking up to the last message that was refused for it: the same bytes in every further request."""
-    memory, messages = session.state(Memory), transcript.messages
-    errors = ((place, memory.error_of(messages[place])) for place in reversed(range(len(messages))))
+    failures, messages = session.state(Failures), transcript.messages
+    errors = ((place, failures.of(messages[place])) for place in reversed(range(len(messages))))
     refused = next((place for place, error in errors if error and error.kind != "tool_pair" and _repairable(error)), -1)
     repaired = tuple(_without_thinking(message) if place <= refused else message for place, message in enumerate(messages))
     same = all(map(is_, repaired, messages))
@@ -119,23 +111,6 @@ def _repairable(error: ProviderError) -> bool:
 def _without_thinking(message: Message) -> Message:
     kept = tuple(part for part in message.parts if not (isinstance(kind := part.get("type"), str) and kind in THINKING))
     return message if message.role != "assistant" or len(kept) == len(message.parts) else message.model_copy(update={"parts": kept})
-
-
-def _asked_in_vain(before: Sequence[Message], kind: Kind) -> bool:
-    """Whether we have asked for the same reason since the person last wrote or the model last answered."""
-    for message in reversed(before):
-        if any(is_added(part) and str(part.get("text", "")).startswith(_head(kind)) for part in message.parts):
-            return True
-        if message.role == "user" and not all(map(is_added, message.parts)):
-            return False
-        if message.role == "assistant" and not message.info.get("error") and any(map(_says, message.parts)):
-            return False
-    return False
-
-
-def _says(part: Part) -> bool:
-    text = part.get("text")
-    return part.get("type") == "tool" or (part.get("type") == "text" and isinstance(text, str) and bool(text.strip()))
 
 
 def _prompt(kind: Kind, messages: Sequence[Message]) -> str:
