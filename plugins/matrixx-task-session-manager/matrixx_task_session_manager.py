@@ -5,6 +5,7 @@ given a second task; an id that is none is left out, so that a new sub-agent beg
 restart, the conversation's.
 """
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -90,13 +91,13 @@ def without_odd_ids(call: ToolCall) -> ToolCall | None:
 @observe(tools=TOOLS)
 def tool_execute_after(result: ToolResult, session: Session, client: HostClient) -> None:
     """A sub-agent has answered, or cannot be found any more."""
-    jobs, worker = _of(client), worker_of(result)
+    jobs, args = _of(client), result.call.args
     if failed(result) and (gone := resumed(result.call)) and "not found" in result.output:
         jobs.pop(gone, None)
-    elif worker and worker.session_id != session.id:
-        args = result.call.args
-        new = Job(session.id, str(args.get("description") or args.get("prompt") or ""), str(args.get("subagent_type") or ""))
-        job = jobs.get(worker.session_id) or _remember(jobs, worker.session_id, new)
+    elif (name := _worker(result)) and name != session.id:
+        job = jobs.get(name) or _remember(jobs, name, Job(session.id, "", ""))
+        job.label = job.label or str(args.get("description") or args.get("prompt") or "")
+        job.agent = job.agent or str(args.get("subagent_type") or "")
         job.busy = False
 
 
@@ -137,8 +138,20 @@ def _lines(jobs: list[tuple[str, Job]], config: Config) -> Iterator[str]:
                 + (f"; it has read {', '.join(map(_flat, files))}{more}" if files else "")
             )
     if ended:
-        yield "[sub-agents] These have ended and still know their work. To go on with it, name one as task_id of the task tool:"
+        yield (
+            "[sub-agents] These have ended and still know their work. To go on with it, name one as task_id of the task tool, or send it a "
+            "message where agents have those:"
+        )
         yield from ended
+
+
+def _worker(result: ToolResult) -> str:
+    """The session that did the work, as the host names it."""
+    told = result.metadata.get("sessionId")
+    if isinstance(told, str) and re.fullmatch(r"[A-Za-z0-9_-]{1,100}", told):
+        return told
+    found = worker_of(result)
+    return found.session_id if found else ""
 
 
 def _look_back(transcript: Transcript, session: Session, client: HostClient) -> None:

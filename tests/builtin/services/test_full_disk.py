@@ -4,6 +4,7 @@ The disk is really full for these processes: the system refuses what would make 
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,7 +42,11 @@ def on_a_full_disk(*argv: str, **options: Any) -> "subprocess.CompletedProcess[s
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (FULL_AFTER, resource.RLIM_INFINITY))
 
-    return subprocess.run([sys.executable, *argv], capture_output=True, text=True, check=False, timeout=120, preexec_fn=fill, **options)
+    # Python 3.11 keeps what it could write of a module's bytecode, and fails on it for ever after
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *argv], capture_output=True, text=True, check=False, timeout=120, preexec_fn=fill, env=env, **options
+    )
 
 
 def files(project: Path) -> dict[str, str]:
