@@ -263,7 +263,11 @@ def _append(path: Path, said: dict[str, Any]) -> None:
 
 
 def _folder(directory: str) -> Path:
-    return Path(directory) / ".matrixx" / "evolution"
+    """The project's own folder; raises ``OSError`` where a link leads out of the project."""
+    path = Path(directory) / ".matrixx" / "evolution"
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory)):  # Path.resolve raises at a circle of links
+        raise OSError(f"{path} leads out of the project")
+    return path
 
 
 def _traces(directory: str, session_id: str) -> Path:

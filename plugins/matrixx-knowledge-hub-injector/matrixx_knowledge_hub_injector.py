@@ -19,6 +19,9 @@ SETTINGS_KEY = "knowledge"
 MOST = 9_000
 """Characters of all indexes that are shown at once: 3,000 tokens, for all notes of a request share 4,000 (``note_budget``)."""
 
+OVERLAP = 4_096
+"""Characters behind the cut that are searched for secrets too: one that begins before it is masked as a whole."""
+
 
 class Config(KnowledgeSettings):
     """Which folders are knowledge hubs."""
@@ -52,7 +55,7 @@ async def messages_transform(transcript: Transcript, session: Session, config: C
 def _read(config: Config, directory: str, known: Sequence[str]) -> list[tuple[Hub, str]]:
     """The index of each hub that can be read and is not known yet."""
     indexes = ((hub, text_of(hub, hub.settings.index)) for hub in hubs_of(config, directory).found if hub.name not in known)
-    return [(hub, redact(text.strip())) for hub, text in indexes if text is not None]
+    return [(hub, redact(text.strip()[: MOST + OVERLAP])) for hub, text in indexes if text is not None]
 
 
 def _shown(hub: Hub, text: str, most: int) -> str:

@@ -49,6 +49,19 @@ def test_a_secret_is_masked_wherever_the_cut_is(at: int) -> None:
     assert token[4:20] not in text and len(text) <= 100 + len(evolution.CUT)
 
 
+@pytest.mark.parametrize("link", [".matrixx", ".matrixx/evolution"])
+def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path, link: str) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    outside.mkdir()
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(outside)
+    for attempt in (lambda: keep(str(project), "s", trace()), lambda: pending(str(project)), lambda: stage(str(project), lesson(), 50)):
+        with pytest.raises(OSError, match="leads out of the project"):
+            attempt()
+    assert kept(str(project), "s") == []
+    assert list(outside.iterdir()) == []
+
+
 def test_old_traces_go(tmp_path: Path) -> None:
     keep(str(tmp_path), "old", trace())
     keep(str(tmp_path), "new", trace())
