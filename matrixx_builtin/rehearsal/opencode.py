@@ -68,7 +68,10 @@ def make_home(root: Path) -> Home:
         folder.mkdir(parents=True, exist_ok=True)
     (home / ".gitconfig").write_text(GIT)
     seed(folders["XDG_CONFIG_HOME"] / "opencode")
+    catalog = home / "models.json"
+    catalog.write_text("{}")  # its own has thousands of models, and is gone through for every project: 1.5 s
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", **OFFLINE, RULE_CACHE: str(rule_cache() or "")}
+    env["OPENCODE_MODELS_PATH"] = str(catalog)
     return Home(root, env | {name: str(folder) for name, folder in folders.items()})
 
 
