@@ -28,7 +28,9 @@ SETTINGS_KEY = "commands"
 
 TAG = "<auto-slash-command>"
 
-ANSWERED = frozenset({"matrix-loop", "ulw-loop", "cancel-loop", "stop-continuation", "start-work", "assembly", "ultrawork"})
+ANSWERED = frozenset({
+    "matrix-loop", "ulw-loop", "cancel-loop", "stop-continuation", "start-work", "ultrawork", "evolution", "knowledge",
+})  # fmt: skip
 """Commands that other hooks carry out themselves."""
 
 PLACES = ("command/{}.md", "commands/{}.md", "skill/{}/SKILL.md", "skills/{}/SKILL.md")
