@@ -79,6 +79,8 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
             "The loop is done." if done else f"The loop has ended after {loop.most} prompts.", tone="success" if done else "warning"
         )
         return
+    if wake.closed_gate(session, "loop"):
+        return
     loop.iteration += 1
     await run_sync(records.write, path, loop)
     fingerprint = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -142,6 +142,15 @@ def test_a_restarted_engine_goes_on_where_it_was(rig: Rig, tmp_path: Path) -> No
     assert "[matrix loop 2/100]" in idle(again)
 
 
+def test_an_idle_time_at_which_nothing_may_be_sent_is_none_of_its_prompts(rig: Rig) -> None:
+    said(rig, "/matrix-loop x")
+    children = rig.host.sessions[SESSION].state(wake.Wake).running_children
+    children.add("ses_child")
+    assert idle(rig) == ""
+    children.clear()
+    assert "[matrix loop 1/100]" in idle(rig)
+
+
 def test_ultrawork_stands_before_each_prompt_of_its_loop(rig: Rig) -> None:
     said(rig, "/ulw-loop x")
     assert idle(rig).startswith("ultrawork [matrix loop 1/100]")
