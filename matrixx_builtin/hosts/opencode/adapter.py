@@ -4,6 +4,7 @@ What OpenCode drops is delivered another way: text beside a call goes after the 
 (``tool.execute.after`` is not called then), behind the error in every later request of the session.
 """
 
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 
 from matrixx_core.dispatch import Outcome
+from matrixx_core.errors import ClientError
 from matrixx_core.events import (
     ChatMessage,
     Event,
@@ -59,6 +61,13 @@ class Calls:
     failed: dict[str, str] = field(default_factory=dict[str, str])
     refused: set[str] = field(default_factory=set[str])
     telling: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
+
+
+@dataclass(slots=True)
+class Kin:
+    """Whether it is known whose child a session is."""
+
+    known: bool = False
 
 
 class OpenCode:
@@ -119,7 +128,8 @@ class OpenCode:
         state = text(table(properties.get("status")).get("type")) if kind == "session.status" else ""
         if state == "busy":
             wake.resumed(self.host.sessions[session_id])
-        self._know_kin(kind, session_id, properties)
+        if session_id:
+            await self._know_kin(self.host.sessions[session_id], kind, state, properties)
         if kind == "session.error" and wake.was_interrupted(self.host.sessions[session_id], properties.get("error")):
             return answer
         if kind == "permission.asked":
@@ -147,13 +157,25 @@ class OpenCode:
         if not await wake.send(session, client) and wake.stuck(session):
             await client.toast("Nothing changed after three prompts: this session waits for you.", tone="warning")
 
-    def _know_kin(self, kind: str, session_id: str, properties: Raw) -> None:
-        parent = text(table(properties.get("info")).get("parentID"))
-        if kind == "session.created" and parent:
-            self.host.sessions[session_id].parent = parent
-            self.host.sessions[parent].state(wake.Wake).running_children.add(session_id)
-        elif kind in ENDED and (parent := self.host.sessions[session_id].parent):
-            self.host.sessions[parent].state(wake.Wake).running_children.discard(session_id)
+    async def _know_kin(self, session: Session, kind: str, state: str, properties: Raw) -> None:
+        """Whose child a session is, and whether it runs; when one falls idle that began before this engine, the host is asked."""
+        kin = session.state(Kin)
+        if kind == "session.created":
+            kin.known, session.parent = True, text(table(properties.get("info")).get("parentID"))
+        elif not (kin.known or self.one_shot) and (kind == IDLE or state == "idle"):
+            kin.known, session.parent = True, await self._parent(session.id)
+        if not session.parent:
+            return
+        running = self.host.sessions[session.parent].state(wake.Wake).running_children
+        if kind == "session.created" or state == "busy":
+            running.add(session.id)
+        elif kind in ENDED:
+            running.discard(session.id)
+
+    async def _parent(self, session_id: str) -> str:
+        with contextlib.suppress(ClientError):
+            return next((text(one.get("parentID")) for one in await self.host.rules.client.sessions() if one.get("id") == session_id), "")
+        return ""
 
     def _may_speak_beside(self) -> bool:
         return any(step.wave in {"guard", "rewrite"} for step in self.host.plans["tool_execute_before"].steps)

@@ -158,6 +158,31 @@ def test_a_running_child_keeps_its_parent_asleep(clock: list[float]) -> None:
     assert len(story.prompts) == 1
 
 
+def test_a_child_that_works_again_keeps_its_parent_asleep_again(clock: list[float]) -> None:
+    story = Story(clock, offering("todos", "tasks", same()))
+
+    def prompted() -> bool:
+        before = len(story.prompts)
+        story.idle()
+        return len(story.prompts) > before
+
+    story.tell("session.created", session="ses_2", info={"id": "ses_2", "parentID": "ses_1"})
+    story.tell("session.idle", session="ses_2")
+    story.tell("session.status", session="ses_2", status={"type": "busy"})
+    assert not prompted()
+    story.tell("session.idle", session="ses_2")
+    assert prompted()
+
+
+def test_an_engine_that_begins_in_the_middle_asks_once_whose_child_a_session_is(clock: list[float]) -> None:
+    story = Story(clock)
+    story.client.answer_sessions = [{"id": "ses_1"}, {"id": "ses_2", "parentID": "ses_1"}]
+    for _ in range(2):
+        story.tell("session.idle", session="ses_2")
+    assert story.opencode.host.sessions["ses_2"].parent == "ses_1"
+    assert story.client.requests == [("sessions", {"parent": ""})]
+
+
 def test_stopping_drops_what_was_offered(clock: list[float]) -> None:
     story = Story(clock, offering("todos", "tasks", same()))
     wake.stop(story.opencode.host.sessions["ses_1"])
