@@ -1,6 +1,5 @@
 """A conversation as OpenCode keeps it, with every hook asked where OpenCode asks it, and each request as it was sent."""
 
-import copy
 import itertools
 import json
 from collections.abc import Sequence
@@ -37,15 +36,16 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the person says, the calls that follow, and what the model says in the end."""
+    """What the person says, the calls that follow, and what the model says in the end; ``events`` come before all that."""
 
     prompt: str
     uses: Sequence[Use] = ()
     say: str = "Done."
     agent: str = "build"
+    events: Sequence[tuple[str, Raw]] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)  # asyncio's runner asks for the repr of what it has run: here it cost more than the hooks
 class Conversation:
     """One main session; ``sent`` are the messages of each request, ``answers`` all that hooks have answered."""
 
@@ -57,6 +57,8 @@ class Conversation:
 
     async def say(self, turn: Turn) -> None:
         """A whole turn, until the session is idle."""
+        for kind, properties in turn.events:
+            await self._event(kind, **properties)
         await self._prompt(turn)
         for use in turn.uses:
             await self._request()
@@ -83,7 +85,7 @@ class Conversation:
         self.messages.append({"info": after["message"], "parts": after["parts"]})
 
     async def _request(self) -> None:
-        sent = await self._hook("experimental.chat.messages.transform", {}, {"messages": copy.deepcopy(self.messages)})
+        sent = await self._hook("experimental.chat.messages.transform", {}, {"messages": json.loads(json.dumps(self.messages))})
         self.sent.append(sent["messages"])
 
     async def _call(self, use: Use) -> None:

@@ -112,7 +112,7 @@ def test_p3_a_sub_agent_is_told_nothing_that_is_for_its_parent(project: Path, co
     async def play() -> Conversation:
         async with Host.open(project, client=RecordingClient(), config=[config]) as host:
             conversation = Conversation(OpenCode(host))
-            host.sessions[SESSION].parent = "ses_above"
+            await conversation.host.event({"type": "session.created", "properties": {"info": {"id": SESSION, "parentID": "ses_above"}}})
             for turn in SCRIPT:
                 await conversation.say(turn)
         return conversation

@@ -1,6 +1,8 @@
 """The provider's prompt cache: with every hook on, a request begins with the bytes of the one before it (C37, spec slim-hooks 4.4)."""
 
 import json
+import random
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +16,10 @@ from hypothesis import strategies as st
 from matrixx_builtin.hosts.opencode.adapter import OpenCode
 from matrixx_builtin.services.tasks import TaskStore
 from matrixx_core.host import Host
+from matrixx_core.loading import Plugins, load_installed
 from matrixx_core.testing import RecordingClient
 
-from .conversation import EVERYTHING, Conversation, Turn, Use, changed_early
+from .conversation import EVERYTHING, SESSION, Conversation, Raw, Turn, Use, changed_early
 
 TURNS = 30
 
@@ -29,20 +32,34 @@ USES = [
     Use("bash", {"command": "ls -la", "description": "Look"}, "a.py\nb.py"),
     Use("bash", {"command": "cat notes.txt", "description": "Show"}, "a note\n"),
     Use("read", {"filePath": "src/deep/a.py"}, "<content>\n00001| import os\n</content>"),
-    Use("grep", {"pattern": "needle"}, "needle\n" * 40_000),
+    Use("grep", {"pattern": "needle"}, "needle\n" * 1_000),
     Use("edit", {"filePath": "src/a.py", "oldString": "x", "newString": "y"}, error="oldString not found in content"),
     Use("write", {"filePath": ".env", "content": "A=1\n"}),
     Use("write", {"filePath": "src/new.py", "content": "# increment i\ni += 1\n"}, "Wrote file successfully."),
     Use("task", {"description": "d", "prompt": "p", "subagent_type": "general"}, ""),
+    Use("task", {"description": "d", "prompt": "p", "subagent_type": "general"}, '<task id="ses_2" state="completed">\nseen\n</task>'),
     Use("todowrite", {"todos": [{"content": "x", "status": "pending"}]}, "[]"),
     Use("invalid", {"tool": "read", "error": "JSON Parse error: Expected '}'"}, "invalid"),
 ]
+
+
+def job(name: str) -> list[tuple[str, Raw]]:
+    """What is told of a sub-agent that begins, works, has ended, and is gone."""
+    born = {"info": {"id": name, "parentID": SESSION, "title": f"Look at {name} (@general subagent)"}}
+    return [
+        ("session.created", born),
+        ("session.status", {"sessionID": name, "status": {"type": "busy"}}),
+        ("session.idle", {"sessionID": name}),
+        ("session.deleted", born),
+    ]
+
 
 turns = st.builds(
     Turn,
     prompt=st.sampled_from(PROMPTS),
     uses=st.lists(st.sampled_from(USES), max_size=2),
     agent=st.sampled_from(["build", "plan", "oracle", "morpheus"]),
+    events=st.lists(st.sampled_from([*job("ses_2"), *job("ses_3")]), max_size=2),
 )
 
 
@@ -59,7 +76,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    person_of(root).write_text(json.dumps(EVERYTHING))
+    cutting = {"tool-output-truncator": {"limits": {"grep": 500}}}
+    person_of(root).write_text(json.dumps({**EVERYTHING, "hooks": {**EVERYTHING["hooks"], **cutting}}))
     return root
 
 
@@ -88,35 +106,51 @@ def errors(conversation: Conversation) -> set[tuple[str, str]]:
     }
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def in_another_order(seed: int) -> Callable[..., Plugins]:
+    """The fleet, its hooks in any order inside their waves: not even ``RUN_AFTER`` holds."""
+
+    def load(*args: Any) -> Plugins:
+        plugins = load_installed(*args)
+        names = random.Random(seed).sample(sorted(plugins.order), len(plugins.order))
+        plugins.order = {name: place for place, name in enumerate(names)}
+        return plugins
+
+    return load
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     script=st.lists(turns, min_size=TURNS, max_size=TURNS),
     jumps=st.lists(st.integers(-1_000_000, 1_000_000), min_size=TURNS, max_size=TURNS),
+    order=st.integers(0, 1_000),
 )
 def test_no_byte_before_the_newest_message_ever_changes(
-    project: Path, monkeypatch: pytest.MonkeyPatch, script: list[Turn], jumps: list[int]
+    project: Path, monkeypatch: pytest.MonkeyPatch, script: list[Turn], jumps: list[int], order: int
 ) -> None:
-    now = time.time
+    now, tasks = time.time, TaskStore(project)
+    shutil.rmtree(project / ".matrixx/tasks", ignore_errors=True)
 
-    def between(number: int) -> None:
-        """Clock and jobs change between the turns."""
-        monkeypatch.setattr(time, "time", lambda: now() + jumps[number])
-        TaskStore(project).create(f"task {jumps[number]}", "ses_1")
+    with monkeypatch.context() as patch:
 
-    try:
+        def between(number: int) -> None:
+            """Clock, chance and tasks change between the turns, beside the jobs of the script."""
+            patch.setattr(time, "time", lambda: now() + jumps[number])
+            random.seed(jumps[number])
+            tasks.create(f"task {jumps[number]}", SESSION)
+
+        patch.setattr("matrixx_core.host.load_installed", in_another_order(order))
         conversation = anyio.run(converse, project, script, between)
-    finally:
-        monkeypatch.undo()
     assert errors(conversation) == set()
     assert changed_early(conversation.sent) == []
     assert len(conversation.sent) >= TURNS
 
 
-def test_two_engines_send_the_same_bytes_whatever_the_clock_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = [Turn(prompt, USES[:3]) for prompt in PROMPTS]
+def test_two_engines_send_the_same_bytes_whatever_clock_and_chance_say(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [Turn(prompt, USES[:3], events=job(f"ses_{place}")[:3]) for place, prompt in enumerate(PROMPTS, 2)]
     first = anyio.run(converse, project, script)
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + 11 * 24 * 3_600)
+    random.seed(11)
     second = anyio.run(converse, project, script)
     assert [len(request) for request in first.sent] == [len(request) for request in second.sent]
     assert json.dumps(first.sent[-1]) == json.dumps(second.sent[-1])
@@ -124,9 +158,10 @@ def test_two_engines_send_the_same_bytes_whatever_the_clock_says(project: Path, 
 
 def test_something_is_added_to_this_conversation(project: Path) -> None:
     """Without additions the tests above prove nothing."""
-    conversation = anyio.run(converse, project, [Turn(prompt, USES) for prompt in PROMPTS])
+    script = [Turn(prompt, USES if place < 4 else (), events=job(f"ses_{place}")[:3]) for place, prompt in enumerate(PROMPTS, 2)]
+    conversation = anyio.run(converse, project, script)
     acted = {ran.plugin for answer in conversation.answers for outcome in answer.outcomes for ran in outcome.ran if ran.answer == "inject"}
-    assert {"env-context-injector", "keyword-detector", "knowledge-hub-injector"} <= acted
+    assert {"env-context-injector", "keyword-detector", "knowledge-hub-injector", "task-session-manager"} <= acted
     assert len(acted) >= 6
 
 
