@@ -4,6 +4,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -37,14 +38,7 @@ def tool(identity: Any, state: Any) -> Raw:
 
 
 def completed(output: str) -> Raw:
-    return {
-        "status": "completed",
-        "input": {"filePath": "a"},
-        "output": output,
-        "title": "",
-        "metadata": {},
-        "time": {"start": 1, "end": 2},
-    }
+    return {"status": "completed", "input": {"filePath": "a"}, "output": output, "title": "", "metadata": {}, "time": {"start": 1, "end": 2}}
 
 
 def failed(error: str) -> Raw:
@@ -179,8 +173,7 @@ blocks = st.lists(
 def test_calls_and_results_that_are_blocks_of_their_own_go_out_in_pairs(host: Host, messages: list[tuple[str, tuple[Raw, ...]]]) -> None:
     session = f"ses_{next(numbers)}"
     made = tuple(
-        Message(info={"id": f"msg_{place}", "role": role, "sessionID": session}, parts=parts)
-        for place, (role, parts) in enumerate(messages)
+        Message(info={"id": f"msg_{place}", "role": role, "sessionID": session}, parts=parts) for place, (role, parts) in enumerate(messages)
     )
     transcript = Transcript(session_id=session, messages=made)
     after = anyio.run(host.messages_transform, transcript).event.messages
