@@ -30,12 +30,13 @@ def messages_transform(transcript: Transcript) -> Transcript | None:
 
 def with_own_ids(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages, with call parts that hold their own result (``tool``) whole, and each under an id of its own."""
+    taken = {_text(part.get("callID")) for message in messages for part in message.parts if part.get("type") == "tool"}
     seen: set[str] = {""}
 
     def own(part: Part) -> Part:
         if part.get("type") != "tool":
             return part
-        identity = _fresh(_text(part.get("callID")), seen)
+        identity = _fresh(_text(part.get("callID")), seen, taken)
         seen.add(identity)
         part = part if part.get("callID") == identity else {**part, "callID": identity}
         state = _whole(part.get("state"))
@@ -87,14 +88,14 @@ def _matched(messages: Sequence[Message]) -> tuple[list[tuple[list[Part], list[P
     for part in every:
         if part.get("type") == "tool_result":
             waiting.setdefault(_text(part.get("tool_use_id")), []).append(part)
-    seen: set[str] = {""}
+    taken, seen = {_text(part.get("id")) for part in every if part.get("type") == "tool_use"}, {""}
     answered: set[int] = set()
 
     def own(part: Part, results: list[Part]) -> Part:
         if part.get("type") != "tool_use":
             return part
         old = _text(part.get("id"))
-        identity = _fresh(old, seen)
+        identity = _fresh(old, seen, taken)
         seen.add(identity)
         found = waiting[old].pop(0) if waiting.get(old) else None
         answered.add(id(found))
@@ -132,15 +133,12 @@ def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     return message if same else message.model_copy(update={"parts": tuple(parts)})
 
 
-def _fresh(identity: str, seen: set[str]) -> str:
-    """The id, if it is the first of its kind, else the same with the first number that no call before it has.
-
-    What comes later does not count: the model has read this one under its new id by then.
-    """
+def _fresh(identity: str, seen: set[str], taken: set[str]) -> str:
+    """The id, if it is the first of its kind, else the same with the first number that no call has."""
     if identity not in seen:
         return identity
     stem = identity or "call"
-    return next(new for number in count(2) if (new := f"{stem}_{number}") not in seen)
+    return next(new for number in count(2) if (new := f"{stem}_{number}") not in seen and new not in taken)
 
 
 def _text(value: Any) -> str:
