@@ -8,7 +8,6 @@ from typing import Any
 
 from matrixx_builtin.hosts.opencode.adapter import Answer, OpenCode
 from matrixx_builtin.hosts.opencode.translate import apply
-from matrixx_core.events import is_added
 
 SESSION = "ses_1"
 MODEL = {"providerID": "anthropic", "modelID": "claude-sonnet-4-5"}
@@ -150,15 +149,3 @@ def changed_early(sent: Sequence[Sequence[Raw]]) -> list[tuple[int, int, str, st
         for at, before in enumerate(earlier)
         if at >= len(later) or later[at] != before
     ]
-
-
-def is_kept(before: Any, after: Any) -> bool:
-    """Whether the one holds the other: texts begin with it, lists do too but for parts that are marked as ours, objects have its fields."""
-    if isinstance(before, str) and isinstance(after, str):
-        return after.startswith(before)
-    if isinstance(before, list) and isinstance(after, list):
-        rest = [one for one in after if not (isinstance(one, dict) and is_added(one))]
-        return len(rest) >= len(before) and all(map(is_kept, before, rest))
-    if isinstance(before, dict) and isinstance(after, dict):
-        return all(name in after and is_kept(value, after[name]) for name, value in before.items())
-    return bool(before == after)

@@ -1,11 +1,7 @@
 """The whole fleet over recorded sessions of the real OpenCode and payloads of the real Claude Code: nobody fails, and whoever has no business changes nothing."""
 
-import copy
 import json
-import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,46 +12,16 @@ from matrixx_builtin.hosts.claude_code.adapter import Answer as ClaudeAnswer
 from matrixx_builtin.hosts.claude_code.adapter import ClaudeCode
 from matrixx_builtin.hosts.claude_code.client import ClaudeCodeClient
 from matrixx_builtin.hosts.opencode.adapter import Answer, OpenCode
-from matrixx_builtin.hosts.opencode.translate import HOOKS, apply
+from matrixx_builtin.hosts.opencode.translate import HOOKS
 from matrixx_core.host import Host
 from matrixx_core.testing import RecordingClient
 
-from .conversation import EVERYTHING, is_kept
-
-DATA = Path(__file__).parents[1] / "data"
-TRACES = sorted((DATA / "opencode").glob("*.jsonl"))
+TRACES = sorted((Path(__file__).parents[1] / "data" / "opencode").glob("*.jsonl"))
 
 
-class Complaints(logging.Handler):
-    """What is logged as a warning or worse."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.texts: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
-
-
-@contextmanager
-def alone(factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A home of its own, in which nothing may be complained of."""
-    home, complaints = factory.mktemp("home"), Complaints()
-    logging.getLogger().addHandler(complaints)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))
-        patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-        patch.setenv("MATRIXX_STATE_DIR", str(home / "state"))
-        try:
-            yield
-        finally:
-            logging.getLogger().removeHandler(complaints)
-    assert complaints.texts == []
-
-
-async def play(trace: Path, project: Path, *config: Path) -> list[tuple[dict[str, Any], Answer]]:
+async def play(trace: Path, project: Path) -> list[tuple[dict[str, Any], Answer]]:
     played: list[tuple[dict[str, Any], Answer]] = []
-    async with Host.open(project, client=RecordingClient(), config=config) as host:
+    async with Host.open(project, client=RecordingClient()) as host:
         one = OpenCode(host)
         for line in trace.read_text("utf-8").splitlines():
             recorded = json.loads(line)
@@ -68,29 +34,18 @@ async def play(trace: Path, project: Path, *config: Path) -> list[tuple[dict[str
 
 @pytest.fixture(scope="module", params=TRACES, ids=lambda path: path.name)
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Any], Answer]]:
-    with alone(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+        patch.setenv("MATRIXX_STATE_DIR", str(home / "state"))
         return anyio.run(play, request.param, tmp_path_factory.mktemp("project"))
 
 
-def failures(answers: Iterable[Answer | ClaudeAnswer]) -> Counter[tuple[str, str]]:
-    return Counter(
-        (ran.plugin, ran.error) for answer in answers for outcome in answer.outcomes for ran in outcome.ran if ran.answer == "error"
-    )
-
-
 def test_nobody_fails(played: list[tuple[dict[str, Any], Answer]]) -> None:
-    assert failures(answer for _, answer in played) == {}
-
-
-def test_nobody_fails_with_all_switched_on_that_is_off_by_default(tmp_path_factory: pytest.TempPathFactory) -> None:
-    project = tmp_path_factory.mktemp("project")
-    (project / "lore").mkdir()
-    (project / "lore/_index.md").write_text("- page.md: what is known\n")
-    person = tmp_path_factory.mktemp("person") / "matrixx.jsonc"
-    person.write_text(json.dumps(EVERYTHING))
-    with alone(tmp_path_factory):
-        answers = [answer for trace in TRACES for _, answer in anyio.run(play, trace, project, person)]
-    assert failures(answers) == {}
+    errors = Counter(
+        (ran.plugin, ran.error) for _, answer in played for outcome in answer.outcomes for ran in outcome.ran if ran.answer == "error"
+    )
+    assert errors == {}
 
 
 def test_a_payload_changes_only_where_a_hook_said_so(played: list[tuple[dict[str, Any], Answer]]) -> None:
@@ -103,31 +58,6 @@ def test_a_payload_changes_only_where_a_hook_said_so(played: list[tuple[dict[str
     assert {hook for hook, _ in silent} <= {"experimental.chat.messages.transform"}
 
 
-def test_what_was_recorded_is_all_still_there(played: list[tuple[dict[str, Any], Answer]]) -> None:
-    """Hooks add: no byte of the person's, the model's or a tool's own is another afterwards."""
-    for recorded, answer in played:
-        if answer.edits:
-            before = recorded["output"]
-            assert is_kept(before, apply(copy.deepcopy(before), answer.edits)), (recorded["hook"], answer.edits)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "kept"),
-    [
-        ("a", "ab", True),
-        ("a", "ba", False),
-        ({"a": 1}, {"a": 1, "b": 2}, True),
-        ({"a": 1}, {}, False),
-        (["a"], ["a", "b"], True),
-        (["a", "b"], ["b", "a"], False),
-        ([{"type": "text"}], [{"type": "text", "synthetic": True, "metadata": {"matrixx": True}}, {"type": "text"}], True),
-        ([1], 1, False),
-    ],
-)
-def test_what_is_lost_is_seen(before: Any, after: Any, kept: bool) -> None:
-    assert is_kept(before, after) == kept
-
-
 def test_something_was_played(played: list[tuple[dict[str, Any], Answer]]) -> None:
     assert sum(len(answer.outcomes) for _, answer in played) > 10
 
@@ -138,7 +68,7 @@ def test_no_hook_acts_on_every_call(played: list[tuple[dict[str, Any], Answer]])
     assert all(count <= max(3, len(calls) // 3) for count in acts.values()), acts
 
 
-SAMPLES = sorted((DATA / "claude_code").glob("*.json"))
+SAMPLES = sorted((Path(__file__).parents[1] / "data" / "claude_code").glob("*.json"))
 
 
 @pytest.fixture(scope="module")
@@ -152,13 +82,17 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, ClaudeAns
             one = ClaudeCode(host, client)
             return [(path.stem, await one.hear(json.loads(path.read_text("utf-8")) | {"cwd": str(project)})) for path in SAMPLES]
 
-    with alone(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+        patch.setenv("MATRIXX_STATE_DIR", str(home / "state"))
         return anyio.run(hear)
 
 
 def test_nobody_fails_in_claude_code(heard: list[tuple[str, ClaudeAnswer]]) -> None:
-    assert failures(answer for _, answer in heard) == {}
-    assert sum(len(outcome.ran) for _, answer in heard for outcome in answer.outcomes) > 50
+    ran = [one for _, answer in heard for outcome in answer.outcomes for one in outcome.ran]
+    assert Counter((one.plugin, one.error) for one in ran if one.answer == "error") == {}
+    assert len(ran) > 50
 
 
 def test_an_answer_to_claude_code_says_something_only_where_a_hook_did(heard: list[tuple[str, ClaudeAnswer]]) -> None:
@@ -170,11 +104,6 @@ def test_an_answer_to_claude_code_says_something_only_where_a_hook_did(heard: li
         and all(one.answer in {"none", "allow"} for outcome in answer.outcomes for one in outcome.ran)
     ]
     assert said == []
-
-
-def test_no_payload_of_claude_code_is_rewritten_or_refused(heard: list[tuple[str, ClaudeAnswer]]) -> None:
-    changed = [name for name, answer in heard if answer.fields.get("decision") or answer.specific]
-    assert changed == []
 
 
 def test_few_payloads_of_claude_code_are_anybodys_business(heard: list[tuple[str, ClaudeAnswer]]) -> None:
