@@ -262,10 +262,14 @@ class Manager:
             await self._close(work, client, "cancelled", reason, tell=tell)
         return stopped
 
-    async def notify(self, client: HostClient) -> None:
-        """Wake every idle session that has not been told of what is over; one that works is told when it falls idle."""
+    async def notify(self, client: HostClient, *, but: str = "") -> None:
+        """Wake every idle session that has not been told of what is over; one that works is told when it falls idle.
+
+        ``but`` is the session whose own event this is: the arbiter wakes it, and two who send at one idleness send twice.
+        """
         for parent in {work.parent.id: work.parent for work in self.works.values() if work.status not in OPEN and not work.told}.values():
-            await self._tell(parent, client)
+            if parent.id != but:
+                await self._tell(parent, client)
 
     def offer(self, parent: Session) -> bool:
         """Offer to wake the session, if there is something that it has not been told."""

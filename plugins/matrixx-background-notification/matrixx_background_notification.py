@@ -15,7 +15,7 @@ async def session_event(event: SessionEvent, session: Session, client: HostClien
     works = manager(client)
     if event.type == "session.idle":
         works.offer(session)
-    await works.notify(client)
+    await works.notify(client, but=session.id)
 
 
 @rewrite

@@ -55,6 +55,18 @@ def test_a_parent_that_works_is_told_when_it_falls_idle(rig: Rig) -> None:
     assert offer.purpose == "background"
 
 
+def test_a_parent_that_falls_idle_is_left_to_the_arbiter_in_whatever_way_that_is_told(rig: Rig) -> None:
+    state = rig.host.sessions[SESSION].state(wake.Wake)
+    work = launched(rig)
+    state.busy = True
+    finish(rig, work)
+    state.busy = False
+    rig.event("session.status", status={"type": "idle"})
+    rig.event("session.idle")
+    assert told(rig) == []
+    assert [offer.purpose for offer in state.offers] == ["background"]
+
+
 def test_a_prompt_of_the_person_carries_what_is_new_once(rig: Rig) -> None:
     work = launched(rig)
     rig.host.sessions[SESSION].state(wake.Wake).busy = True
