@@ -210,18 +210,23 @@ def settle(session: Session, *, sent: bool) -> None:
 
 def _recall(wake: Wake, messages: Sequence[Message]) -> None:
     """Read off the conversation what memory would hold: equal prompts of ours since the person wrote, and their stop or abort."""
+    wake.busy = wake.busy or bool(messages and _is_ours(messages[-1]))  # it has yet to answer
     for message in reversed(messages):
         texts = [str(part.get("text") or "") for part in message.parts if part.get("type") == "text"]
         if message.role == "user" and by_person(message.parts):
             wake.stopped = wake.stopped or any(text.startswith(STOPPED) for text in texts)
             return
-        if message.role == "user" and all(map(is_added, message.parts)):
+        if _is_ours(message):
             if wake.said_before not in {"", "\n".join(texts)}:
                 return
             wake.said_before = "\n".join(texts)
             wake.unchanged += 1
         elif not wake.said_before and _name_of(message.info.get("error")) == ABORTED:
             wake.stopped = True
+
+
+def _is_ours(message: Message) -> bool:
+    return message.role == "user" and bool(message.parts) and all(map(is_added, message.parts))
 
 
 def _name_of(error: object) -> str:

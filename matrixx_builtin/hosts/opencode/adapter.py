@@ -136,7 +136,7 @@ class OpenCode:
             await self._permission(properties, answer)
         if kind != IDLE:
             await self._tell(session_id, kind, properties, answer)
-        if kind == IDLE or state == "idle":
+        if session_id and (kind == IDLE or state == "idle"):
             await self._idle(self.host.sessions[session_id], properties, answer)
         return answer
 
